@@ -52,7 +52,7 @@ public final class SendQueue {
     private record Waiting(QueuedMessage message) implements Entry {}
 
     /** The place of a thread that waits until all before it are sent. */
-    private static final class Turn implements Entry {
+    private static final class Place implements Entry {
         private final Thread thread = Thread.currentThread();
         private volatile boolean come;
 
@@ -136,14 +136,14 @@ public final class SendQueue {
      * @param deadlineNs in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} for none
      */
     public void inTurn(long deadlineNs, Runnable sending) {
-        Turn turn = new Turn();
-        entries.add(turn);
+        Place place = new Place();
+        entries.add(place);
         try {
             wake();
-            turn.await(deadlineNs);
+            place.await(deadlineNs);
             sending.run();
         } finally {
-            entries.remove(turn); // the head of the queue, unless the wait ended early
+            entries.remove(place); // the head of the queue, unless the wait ended early
             if (isEmpty()) {
                 onEmpty.run();
             } else {
@@ -182,7 +182,7 @@ public final class SendQueue {
             if (entry instanceof Waiting waiting) {
                 fail(waiting.message(), why);
             } else {
-                ((Turn) entry).comes(); // its thread finds the loss by itself
+                ((Place) entry).comes(); // its thread finds the loss by itself
             }
         }
         onEmpty.run();
@@ -223,7 +223,7 @@ public final class SendQueue {
 
     /** Sends the first message; returns false if there is none, or it cannot be sent yet. */
     private boolean sendNext() {
-        if (isEmpty() || (inHand.get() == null && entries.peek() instanceof Turn turn && tell(turn))) {
+        if (isEmpty() || (inHand.get() == null && entries.peek() instanceof Place place && tell(place))) {
             return false;
         }
         failed.close();
@@ -243,8 +243,8 @@ public final class SendQueue {
     }
 
     /** Tells the thread that its turn has come; it wakes the queue when it has sent. */
-    private static boolean tell(Turn turn) {
-        turn.comes();
+    private static boolean tell(Place place) {
+        place.comes();
         return true;
     }
 
@@ -254,8 +254,8 @@ public final class SendQueue {
         if (first instanceof Waiting waiting) {
             next = waiting.message();
             inHand.set(next);
-        } else if (first instanceof Turn turn) {
-            turn.comes();
+        } else if (first instanceof Place place) {
+            place.comes();
         }
         return next;
     }

@@ -178,7 +178,7 @@ final class Answers {
      * caused the exception there.
      */
     private static Throwable thrown(PendingCall call, Request request) {
-        Throwable thrown = Thrown.read(request, call.method().declared());
+        Throwable thrown = ExceptionCoding.read(request, call.method().declared());
         return call.deadlineNs() - System.nanoTime() <= 0 ? Calls.late(call) : thrown;
     }
 

@@ -1,6 +1,6 @@
 package io.madeleine.nexus;
 
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -20,7 +20,7 @@ final class ArgumentCopies {
 
     /** Copies all arguments. */
     static Arguments ofAll(Arguments arguments) {
-        return arguments.copy(bulk -> MemorySegment.ofArray(bulk.toArray(Wire.BYTE)));
+        return arguments.copy(bulk -> MemorySegment.ofArray(bulk.toArray(RequestLayout.BYTE)));
     }
 
     /** Copies the small arguments in the form that a {@link Request} reads. */

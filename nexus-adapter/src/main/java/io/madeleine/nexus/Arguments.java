@@ -7,8 +7,8 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.RequestLayout;
 import io.madeleine.nexus.wire.Texts;
-import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -34,7 +34,7 @@ public final class Arguments {
     private static final long NO_DEADLINE = Long.MAX_VALUE;
 
     private Bytes memory = Bytes.allocate(INITIAL_BYTES);
-    private int end = Wire.HEADER_BYTES;
+    private int end = RequestLayout.HEADER_BYTES;
     private MemorySegment[] bulks = new MemorySegment[INITIAL_BULKS];
 
     /** The offset of each one's length among the small arguments. */
@@ -78,7 +78,7 @@ public final class Arguments {
             throw new IllegalStateException(
                     "these arguments are still being sent: wait until isSent(), or use another object");
         }
-        end = Wire.HEADER_BYTES;
+        end = RequestLayout.HEADER_BYTES;
         depth = 0;
         sendByNs = NO_DEADLINE;
         if (bulkCount > 0) {
@@ -232,14 +232,14 @@ public final class Arguments {
      */
     public Arguments putSegment(MemorySegment segment) {
         long bytes = segment.byteSize();
-        if (bytes < Wire.BULK_BYTES) {
+        if (bytes < RequestLayout.BULK_BYTES) {
             int offset = claim(Integer.BYTES + (int) bytes);
             memory.putInt(offset, (int) bytes);
             MemorySegment.copy(segment, 0, memory.segment(), offset + Integer.BYTES, bytes);
             return this;
         }
-        if (bulkCount == Wire.MAX_BULKS) {
-            throw new IllegalArgumentException("a request has " + Wire.MAX_BULKS
+        if (bulkCount == RequestLayout.MAX_BULKS) {
+            throw new IllegalArgumentException("a request has " + RequestLayout.MAX_BULKS
                     + " arguments of 1 KiB or more already: combine them in fewer arrays");
         }
         int at = inlineBytes();
@@ -289,7 +289,7 @@ public final class Arguments {
     // ---- sending
 
     int inlineBytes() {
-        return end - Wire.HEADER_BYTES;
+        return end - RequestLayout.HEADER_BYTES;
     }
 
     boolean hasBulks() {
@@ -319,7 +319,7 @@ public final class Arguments {
     }
 
     void copyInline(MemorySegment target, long offset) {
-        MemorySegment.copy(memory.segment(), Wire.HEADER_BYTES, target, offset, inlineBytes());
+        MemorySegment.copy(memory.segment(), RequestLayout.HEADER_BYTES, target, offset, inlineBytes());
     }
 
     /**
@@ -328,17 +328,17 @@ public final class Arguments {
      * @return whether it was sent; if not, nothing of it was
      */
     boolean trySend(Channel channel, int rank, int endpoint, int handler) {
-        if (end > Wire.FIRST_BYTES || bulkCount > 0) {
+        if (end > RequestLayout.FIRST_BYTES || bulkCount > 0) {
             return false;
         }
         putHeader(endpoint, handler, 0);
-        return channel.trySend(rank, memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        return channel.trySend(rank, memory.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS);
     }
 
     private void putHeader(int endpoint, int handler, int hasBulks) {
-        memory.putInt(Wire.ENDPOINT_OFFSET, endpoint);
-        memory.putInt(Wire.HANDLER_OFFSET, handler);
-        memory.putInt(Wire.SIZES_OFFSET, inlineBytes() | hasBulks);
+        memory.putInt(RequestLayout.ENDPOINT_OFFSET, endpoint);
+        memory.putInt(RequestLayout.HANDLER_OFFSET, handler);
+        memory.putInt(RequestLayout.SIZES_OFFSET, inlineBytes() | hasBulks);
     }
 
     /** Packs the whole request into a message, without ending it. */
@@ -352,9 +352,9 @@ public final class Arguments {
 
     private void packInline(OutgoingMessage message, int endpoint, int handler, int hasBulks) {
         putHeader(endpoint, handler, hasBulks);
-        message.pack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        for (int at = Wire.FIRST_BYTES; at < end; ) {
-            int to = Wire.pieceEnd(at, end);
+        message.pack(memory.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        for (int at = RequestLayout.FIRST_BYTES; at < end; ) {
+            int to = RequestLayout.pieceEnd(at, end);
             message.pack(memory.segment(), at, to - at, SendMode.SAFER, EXPRESS);
             at = to;
         }
@@ -368,7 +368,7 @@ public final class Arguments {
         if (bulkCount > 1) {
             putInt(-bulkCount);
         }
-        packInline(message, endpoint, handler, Wire.HAS_BULKS);
+        packInline(message, endpoint, handler, RequestLayout.HAS_BULKS);
         end = before; // drops the table again: these arguments may be sent once more
         for (int i = 0; i < bulkCount; i++) {
             message.pack(bulks[i], 0, bulks[i].byteSize(), SendMode.CHEAPER, i == bulkCount - 1 ? CHEAPER : EXPRESS);

@@ -6,7 +6,7 @@ import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
 import io.madeleine.nexus.wire.NodeId;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 final class Attaching implements NodeListener {
     static final String PURPOSE = "nexus wide area 2";
     private static final String SCHEME = "nexus";
-    private static final int ADDRESSES = Wire.id("addresses");
+    private static final int ADDRESSES = RequestLayout.id("addresses");
     private static final byte ATTACH = 1;
     private static final byte PASS = 2;
 
@@ -233,9 +233,9 @@ final class Attaching implements NodeListener {
                 ? ""
                 : place.getPath().substring(1);
         int pathBytes = path.getBytes(StandardCharsets.UTF_8).length;
-        if (pathBytes >= Wire.BULK_BYTES) {
+        if (pathBytes >= RequestLayout.BULK_BYTES) {
             throw new IllegalArgumentException(
-                    "a URL with a path of " + pathBytes + " bytes: expected less than " + Wire.BULK_BYTES);
+                    "a URL with a path of " + pathBytes + " bytes: expected less than " + RequestLayout.BULK_BYTES);
         }
         try {
             Consumer<Arguments> purpose = hello -> hello.putByte(ATTACH).putString(path);

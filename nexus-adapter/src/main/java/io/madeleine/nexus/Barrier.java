@@ -3,7 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,8 +18,8 @@ import java.util.function.BooleanSupplier;
  * <p>Threading: thread-safe; one thread of a context at a time may pass.
  */
 final class Barrier {
-    private static final int ARRIVED = Wire.id("arrived");
-    private static final int RELEASED = Wire.id("released");
+    private static final int ARRIVED = RequestLayout.id("arrived");
+    private static final int RELEASED = RequestLayout.id("released");
     private static final int ROOT = 0;
     private static final int NOBODY = -1;
 

@@ -5,7 +5,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class Calls implements NodeListener {
-    static final int CALL = Wire.id("call");
-    private static final int CANCEL = Wire.id("cancel");
+    static final int CALL = RequestLayout.id("call");
+    private static final int CANCEL = RequestLayout.id("cancel");
 
     /** Flag in the time to the deadline, which is never negative: metadata precede the arguments. */
     static final long HAS_METADATA = Long.MIN_VALUE;
@@ -102,7 +102,7 @@ final class Calls implements NodeListener {
         call.take();
         Throwable failure = call.failure();
         if (failure != null) {
-            throw Sneaky.asUnchecked(Thrown.withCallersStack(failure));
+            throw Sneaky.asUnchecked(ExceptionCoding.withCallersStack(failure));
         }
         return call.value();
     }

@@ -4,7 +4,7 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
 import io.madeleine.nexus.wan.Hosts;
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -164,7 +164,7 @@ public final class Context implements AutoCloseable {
                     + " session, 0 to " + (size() - 1) + "; for other nodes take the startpoint that it has given"
                     + " (Context.attach, Request.getStartpoint, Startpoint.links)");
         }
-        return new Startpoint(this, new int[] {node}, new Link[] {new Link(Wire.endpointId(name))}, false);
+        return new Startpoint(this, new int[] {node}, new Link[] {new Link(RequestLayout.endpointId(name))}, false);
     }
 
     /** The codecs that write and read the values of typed services; register codecs for your own types here. */

@@ -2,7 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.IntTable;
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +84,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     private Endpoint add(Entry entry) {
-        int number = Wire.id(entry.name());
+        int number = RequestLayout.id(entry.name());
         if (!handlers.putIfAbsent(number, entry)) {
             Entry present = handlers.get(number);
             throw new IllegalArgumentException(this + " has a handler \"" + (present == null ? "" : present.name())

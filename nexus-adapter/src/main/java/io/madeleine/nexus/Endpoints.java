@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.IntTable;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -14,12 +14,12 @@ final class Endpoints {
     private final Context context;
     private final Endpoint system;
     private final IntTable<Endpoint> all = new IntTable<>();
-    private final AtomicInteger last = new AtomicInteger(Wire.SYSTEM_ENDPOINT);
+    private final AtomicInteger last = new AtomicInteger(RequestLayout.SYSTEM_ENDPOINT);
 
     Endpoints(Context context) {
         this.context = context;
-        this.system = new Endpoint(context, Wire.SYSTEM_ENDPOINT, "nexus");
-        all.putIfAbsent(Wire.SYSTEM_ENDPOINT, system);
+        this.system = new Endpoint(context, RequestLayout.SYSTEM_ENDPOINT, "nexus");
+        all.putIfAbsent(RequestLayout.SYSTEM_ENDPOINT, system);
     }
 
     Endpoint system() {
@@ -30,14 +30,14 @@ final class Endpoints {
         while (true) {
             int id = last.incrementAndGet() & Integer.MAX_VALUE;
             Endpoint created = new Endpoint(context, id, null);
-            if (id != Wire.SYSTEM_ENDPOINT && all.putIfAbsent(id, created)) {
+            if (id != RequestLayout.SYSTEM_ENDPOINT && all.putIfAbsent(id, created)) {
                 return created;
             }
         }
     }
 
     Endpoint create(String name) {
-        int id = Wire.endpointId(name);
+        int id = RequestLayout.endpointId(name);
         Endpoint created = new Endpoint(context, id, name);
         if (!all.putIfAbsent(id, created)) {
             throw new IllegalArgumentException(find(id) + " exists already, with the number that \"" + name

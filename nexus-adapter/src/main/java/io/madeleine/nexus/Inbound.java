@@ -4,7 +4,7 @@ import io.madeleine.am.HandlerRunner;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.nexus.wire.Bytes;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Inbound {
     /** The longest request that is received without a message object; shorter than any with a large argument. */
-    private static final int SHORT_BYTES = (int) Wire.BULK_BYTES / 2;
+    private static final int SHORT_BYTES = (int) RequestLayout.BULK_BYTES / 2;
 
     private final Node node;
     private final @Nullable BlockingWatch watch;
@@ -195,7 +195,7 @@ final class Inbound {
         return entry != null
                 && entry.threading() == Endpoint.Threading.NON_THREADED
                 && !entry.leavesLarge()
-                && (endpointId == Wire.SYSTEM_ENDPOINT || !node.refusesRequests());
+                && (endpointId == RequestLayout.SYSTEM_ENDPOINT || !node.refusesRequests());
     }
 
     /** Runs the handler of a request, passes the request on to a thread of its own, or refuses it. */
@@ -204,7 +204,7 @@ final class Inbound {
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
         if (endpoint == null || entry == null) {
             refuse(current, endpointId, handlerId, reasonFor(endpoint));
-        } else if (node.refusesRequests() && endpointId != Wire.SYSTEM_ENDPOINT) {
+        } else if (node.refusesRequests() && endpointId != RequestLayout.SYSTEM_ENDPOINT) {
             refuse(current, endpointId, handlerId, Refusal.Reason.CLOSING);
         } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
             run(endpoint, entry, current);
@@ -243,7 +243,7 @@ final class Inbound {
 
     private void run(Endpoint endpoint, Endpoint.Entry entry, Request current) {
         BlockingWatch watching = watch;
-        if (watching == null || endpoint.id() == Wire.SYSTEM_ENDPOINT) {
+        if (watching == null || endpoint.id() == RequestLayout.SYSTEM_ENDPOINT) {
             call(endpoint, entry, current);
             return;
         }
@@ -263,7 +263,7 @@ final class Inbound {
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
         } catch (Throwable e) {
             // errors, too: the thread belongs to the engine, or is in a wait of its own that goes on
-            if (endpoint.id() == Wire.SYSTEM_ENDPOINT && e instanceof VirtualMachineError) {
+            if (endpoint.id() == RequestLayout.SYSTEM_ENDPOINT && e instanceof VirtualMachineError) {
                 dropped(current.remote());
             }
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);

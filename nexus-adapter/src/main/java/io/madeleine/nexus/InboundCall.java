@@ -25,7 +25,7 @@ final class InboundCall implements Runnable {
     private final Request request;
     private final RemoteCall call;
     private final ParameterStream[] parameters;
-    private final @Nullable StreamSender stream;
+    private final @Nullable ItemSender stream;
 
     /** The number of parts that still run: the method, and its future or stream. */
     private final AtomicInteger working;
@@ -90,7 +90,7 @@ final class InboundCall implements Runnable {
     }
 
     @Nullable
-    StreamSender stream() {
+    ItemSender stream() {
         return stream;
     }
 

@@ -2,7 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class InboundCalls implements NodeListener {
-    static final int REPLY = Wire.id("reply");
+    static final int REPLY = RequestLayout.id("reply");
 
-    private static final int ITEM = Wire.id("item");
-    private static final int END = Wire.id("end");
+    private static final int ITEM = RequestLayout.id("item");
+    private static final int END = RequestLayout.id("end");
 
     /** The time after the deadline until a call is cancelled, so that its caller notices the deadline first. */
     private static final long GRACE_NS = 20_000_000;
@@ -44,7 +44,7 @@ final class InboundCalls implements NodeListener {
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
             InboundCall call = running.get(new Key(request.remote(), request.getLong()));
-            StreamSender stream = call == null ? null : call.stream();
+            ItemSender stream = call == null ? null : call.stream();
             if (stream != null) {
                 stream.credit(request.getLong());
             }
@@ -140,9 +140,9 @@ final class InboundCalls implements NodeListener {
         return node.options().serverInterceptorArray();
     }
 
-    StreamSender newStream(
+    ItemSender newStream(
             Key key, ServiceMethod method, RemoteCall call, Function<@Nullable Throwable, Runnable> whenOver) {
-        StreamSender.Route route = new StreamSender.Route(
+        ItemSender.Route route = new ItemSender.Route(
                 key.caller(),
                 method.toString(),
                 ITEM,
@@ -150,7 +150,7 @@ final class InboundCalls implements NodeListener {
                 method.declared(),
                 () -> new Arguments().putLong(key.id()),
                 call::answerMetadata);
-        return new StreamSender(node, route, call, method::writeResult, whenOver);
+        return new ItemSender(node, route, call, method::writeResult, whenOver);
     }
 
     /** Called when all parts of a call have ended and its caller has been answered. */
@@ -183,7 +183,7 @@ final class InboundCalls implements NodeListener {
 
     void fail(Key key, ServiceMethod method, Metadata metadata, Throwable thrown, boolean mayWait) {
         Arguments answer = newAnswer(key, Answers.Status.THROWN, metadata);
-        Thrown.write(answer, thrown, method.declared());
+        ExceptionCoding.write(answer, thrown, method.declared());
         send(key, answer, mayWait);
     }
 

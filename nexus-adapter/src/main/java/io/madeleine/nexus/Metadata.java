@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.RequestLayout;
 import io.madeleine.nexus.wire.Texts;
-import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -23,7 +23,7 @@ public final class Metadata {
 
     private static final int MAX_BYTES = 8 << 10;
 
-    /** Less than {@link Wire#BULK_BYTES}, from which on it would be a block of its own. */
+    /** Less than {@link RequestLayout#BULK_BYTES}, from which on it would be a block of its own. */
     private static final int PART_BYTES = 512;
 
     private final Map<String, String> values;

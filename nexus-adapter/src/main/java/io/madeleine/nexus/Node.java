@@ -43,7 +43,7 @@ final class Node {
     private final ContextOptions options;
     private final Signal signal;
     private final ArgumentMemory argumentMemory;
-    private final Failures failures;
+    private final FailureReports failures;
     private final Workers workers;
     private final Nodes nodes;
     private final Endpoints endpoints;
@@ -68,7 +68,7 @@ final class Node {
         this.generation = GENERATIONS.getOrDefault(channels.getFirst(), 0);
         this.signal = channels.getFirst().newSignal();
         this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
-        this.failures = new Failures(session.rank());
+        this.failures = new FailureReports(session.rank());
         this.workers = new Workers(options, session);
         this.nodes = new Nodes(this, channels, routeSources);
         this.endpoints = new Endpoints(context);
@@ -157,7 +157,7 @@ final class Node {
         return argumentMemory;
     }
 
-    Failures failures() {
+    FailureReports failures() {
         return failures;
     }
 

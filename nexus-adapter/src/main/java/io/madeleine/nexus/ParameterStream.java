@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source {
-    private static final int CREDIT = Wire.id("parameter credit");
-    private static final int CANCEL = Wire.id("parameter cancel");
+    private static final int CREDIT = RequestLayout.id("parameter credit");
+    private static final int CANCEL = RequestLayout.id("parameter cancel");
 
     private static final Object ENDED = new Object();
 
@@ -125,7 +125,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     void end(Request request) {
         Throwable failure;
         try {
-            failure = request.getBoolean() ? Thrown.read(request, new Class<?>[0]) : null;
+            failure = request.getBoolean() ? ExceptionCoding.read(request, new Class<?>[0]) : null;
         } catch (Throwable e) {
             failure = new CodingException("the end of parameter " + (parameter + 1) + " of " + method, "read", e);
         }

@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,7 +43,7 @@ final class PendingConnects {
      * @throws OverloadedException if {@link ContextOptions#maxQueuedBytes} is exceeded
      */
     void add(Arguments arguments, Link link, int handler, String[] methods) {
-        long size = arguments.byteSize() + Wire.HEADER_BYTES;
+        long size = arguments.byteSize() + RequestLayout.HEADER_BYTES;
         long max = node.options().maxQueuedBytes();
         if (bytes.addAndGet(size) > max) {
             bytes.addAndGet(-size);

@@ -13,7 +13,7 @@ import io.madeleine.nexus.wire.BulkSource;
 import io.madeleine.nexus.wire.Bytes;
 import io.madeleine.nexus.wire.MessageBulks;
 import io.madeleine.nexus.wire.ReceivedBulks;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +42,7 @@ final class Receiver extends HandlerRunner.Step {
     private final ReceivedBulks received;
     private final Runnable beside = this::receiveBesideNow;
     private final Runnable arrived = this::arrived;
-    private final Bytes kept = Bytes.allocate(Wire.FIRST_BYTES);
+    private final Bytes kept = Bytes.allocate(RequestLayout.FIRST_BYTES);
     private Bytes memory = kept;
 
     /** The number of bytes of header and small arguments that have been taken. */
@@ -99,15 +99,16 @@ final class Receiver extends HandlerRunner.Step {
      */
     void receiveShort(int sender, Bytes whole, int bytes) {
         try {
-            int inline = whole.getInt(Wire.SIZES_OFFSET);
-            if (bytes < Wire.FIRST_BYTES
+            int inline = whole.getInt(RequestLayout.SIZES_OFFSET);
+            if (bytes < RequestLayout.FIRST_BYTES
                     || inline < 0
-                    || bytes != Math.max(Wire.FIRST_BYTES, Wire.HEADER_BYTES + inline)) {
+                    || bytes != Math.max(RequestLayout.FIRST_BYTES, RequestLayout.HEADER_BYTES + inline)) {
                 throw new NexusException("a request of " + bytes + " bytes announces " + Integer.toHexString(inline)
                         + " (hexadecimal) bytes of small arguments: expected the length of the request");
             }
-            request.begin(whole, Wire.HEADER_BYTES, Wire.HEADER_BYTES + inline, sender);
-            inbound.dispatch(request, whole.getInt(Wire.ENDPOINT_OFFSET), whole.getInt(Wire.HANDLER_OFFSET));
+            request.begin(whole, RequestLayout.HEADER_BYTES, RequestLayout.HEADER_BYTES + inline, sender);
+            inbound.dispatch(
+                    request, whole.getInt(RequestLayout.ENDPOINT_OFFSET), whole.getInt(RequestLayout.HANDLER_OFFSET));
         } catch (Throwable e) {
             if (e instanceof Error) {
                 inbound.dropped(sender);
@@ -140,13 +141,13 @@ final class Receiver extends HandlerRunner.Step {
     /** Takes header and small arguments; continues where an earlier attempt ran out of data. */
     private void takeSmall(IncomingMessage from) {
         if (taken == 0) {
-            from.unpack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+            from.unpack(memory.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS);
             checkInline();
-            taken = Wire.FIRST_BYTES;
+            taken = RequestLayout.FIRST_BYTES;
         }
         int end = inlineEnd();
         while (taken < end) {
-            int to = Wire.pieceEnd(taken, end);
+            int to = RequestLayout.pieceEnd(taken, end);
             makeRoom(to);
             from.unpack(memory.segment(), taken, to - taken, SendMode.SAFER, EXPRESS);
             taken = to;
@@ -157,7 +158,7 @@ final class Receiver extends HandlerRunner.Step {
     }
 
     private void checkInline() {
-        int inline = sizes() & ~Wire.HAS_BULKS;
+        int inline = sizes() & ~RequestLayout.HAS_BULKS;
         if (inline > node.options().maxRequestBytes()) {
             throw new NexusException("a request with " + inline + " bytes of small arguments was announced: expected at"
                     + " most " + node.options().maxRequestBytes() + " (ContextOptions.maxRequestBytes)");
@@ -165,11 +166,11 @@ final class Receiver extends HandlerRunner.Step {
     }
 
     private int sizes() {
-        return memory.getInt(Wire.SIZES_OFFSET);
+        return memory.getInt(RequestLayout.SIZES_OFFSET);
     }
 
     private int inlineEnd() {
-        return Wire.HEADER_BYTES + (sizes() & ~Wire.HAS_BULKS);
+        return RequestLayout.HEADER_BYTES + (sizes() & ~RequestLayout.HAS_BULKS);
     }
 
     private void makeRoom(int bytes) {
@@ -188,7 +189,7 @@ final class Receiver extends HandlerRunner.Step {
             boolean isBegun = true;
             if (sizes() >= 0) {
                 from.close();
-                request.begin(memory, Wire.HEADER_BYTES, inlineEnd(), from.remote());
+                request.begin(memory, RequestLayout.HEADER_BYTES, inlineEnd(), from.remote());
             } else {
                 isBegun = beginLarge(from);
             }
@@ -215,7 +216,7 @@ final class Receiver extends HandlerRunner.Step {
      * Begins a request with large arguments; false if they are received in the background first, or if it is refused.
      */
     private boolean beginLarge(IncomingMessage from) {
-        lengths.read(memory, Wire.HEADER_BYTES, inlineEnd());
+        lengths.read(memory, RequestLayout.HEADER_BYTES, inlineEnd());
         if (!inbound.takesLargeInPlace(endpoint(), handler())) {
             open.begin(from);
             beginRequest(from, open);
@@ -229,7 +230,7 @@ final class Receiver extends HandlerRunner.Step {
             return false;
         }
         from.close();
-        if (endpoint() == Wire.SYSTEM_ENDPOINT) {
+        if (endpoint() == RequestLayout.SYSTEM_ENDPOINT) {
             beginRequest(from, BulkSource.NO_ROOM); // the reader of the argument gets the error
             return true;
         }
@@ -238,16 +239,16 @@ final class Receiver extends HandlerRunner.Step {
     }
 
     private int endpoint() {
-        return memory.getInt(Wire.ENDPOINT_OFFSET);
+        return memory.getInt(RequestLayout.ENDPOINT_OFFSET);
     }
 
     private int handler() {
-        return memory.getInt(Wire.HANDLER_OFFSET);
+        return memory.getInt(RequestLayout.HANDLER_OFFSET);
     }
 
     private void beginRequest(IncomingMessage from, BulkSource bulks) {
         int end = inlineEnd() - lengths.tableBytes();
-        request.begin(memory, Wire.HEADER_BYTES, end, from.remote(), lengths.count(), bulks);
+        request.begin(memory, RequestLayout.HEADER_BYTES, end, from.remote(), lengths.count(), bulks);
     }
 
     private void receiveLarge(IncomingMessage from) {

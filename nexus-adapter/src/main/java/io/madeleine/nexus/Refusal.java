@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.Names;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 
 /**
  * A notice that another process has not executed requests of this one.
@@ -14,7 +14,7 @@ import io.madeleine.nexus.wire.Wire;
  */
 public record Refusal(int rank, int endpoint, int handler, Reason reason, long count) {
     /** In place of endpoint and handler; no endpoint and handler of a program have these numbers. */
-    static final int SEVERAL = Wire.SYSTEM_ENDPOINT;
+    static final int SEVERAL = RequestLayout.SYSTEM_ENDPOINT;
 
     /** Why a request was not executed. */
     public enum Reason {

@@ -2,7 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.BulkSource;
 import io.madeleine.nexus.wire.Bytes;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.nio.charset.StandardCharsets;
@@ -324,12 +324,12 @@ public final class Request {
         int at = take(Integer.BYTES);
         position = at;
         int first = memory.getInt(at);
-        if (first >= 0 && first < Wire.BULK_BYTES && first <= end - at - Integer.BYTES) {
+        if (first >= 0 && first < RequestLayout.BULK_BYTES && first <= end - at - Integer.BYTES) {
             return first;
         }
         if (first < 0 && end - at >= Long.BYTES) {
             long bytes = (long) ~first << Integer.SIZE | Integer.toUnsignedLong(memory.getInt(at + Integer.BYTES));
-            if (bytes >= Wire.BULK_BYTES) {
+            if (bytes >= RequestLayout.BULK_BYTES) {
                 return bytes;
             }
         }
@@ -353,7 +353,7 @@ public final class Request {
                     + " (ContextOptions.maxRequestBytes); take a larger one"
                     + " with get(MemorySegment) into memory of your own");
         }
-        if (bytes >= Wire.BULK_BYTES) {
+        if (bytes >= RequestLayout.BULK_BYTES) {
             source().expect(bytes);
         }
         return bytes;
@@ -381,8 +381,8 @@ public final class Request {
             throw new IllegalArgumentException("the request from rank " + remote + " has a block of " + found
                     + " bytes next, and " + bytes + " bytes are asked for: use the size that nextBytes() returns");
         }
-        position += bytes < Wire.BULK_BYTES ? Integer.BYTES : Long.BYTES;
-        if (bytes < Wire.BULK_BYTES) {
+        position += bytes < RequestLayout.BULK_BYTES ? Integer.BYTES : Long.BYTES;
+        if (bytes < RequestLayout.BULK_BYTES) {
             MemorySegment.copy(memory.segment(), take((int) bytes), target, offset, bytes);
             return;
         }

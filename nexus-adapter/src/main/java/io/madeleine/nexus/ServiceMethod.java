@@ -3,7 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.nexus.codec.Serializers;
 import io.madeleine.nexus.codec.Shape;
 import io.madeleine.nexus.codec.Types;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -139,7 +139,7 @@ final class ServiceMethod {
 
     /** A 16-bit hash of a method's name, by which methods of the same name are found. */
     static int nameNumber(String name) {
-        int hash = Wire.id(name);
+        int hash = RequestLayout.id(name);
         return (hash ^ hash >>> 16) & 0xFFFF;
     }
 

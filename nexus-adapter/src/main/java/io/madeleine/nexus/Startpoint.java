@@ -2,7 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.Link;
 import io.madeleine.nexus.wire.NodeId;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -102,7 +102,7 @@ public final class Startpoint {
      */
     public void rsr(String handler, Arguments arguments) {
         Objects.requireNonNull(handler, "handler");
-        rsr(Wire.id(handler), arguments);
+        rsr(RequestLayout.id(handler), arguments);
     }
 
     /** As {@link #rsr(String, Arguments)}, with the handler's number: the {@link String#hashCode} of its name. */

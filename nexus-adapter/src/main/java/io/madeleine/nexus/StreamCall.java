@@ -1,6 +1,6 @@
 package io.madeleine.nexus;
 
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class StreamCall extends PendingCall.Unattended implements ItemQueue.Source {
-    private static final int CREDIT = Wire.id("credit");
+    private static final int CREDIT = RequestLayout.id("credit");
 
     private final Node node;
     private final Calls calls;

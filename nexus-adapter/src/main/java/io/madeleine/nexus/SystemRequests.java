@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.List;
 import java.util.Map;
 
@@ -11,9 +11,9 @@ import java.util.Map;
  * <p>Threading: thread-safe.
  */
 final class SystemRequests {
-    private static final int REFUSED = Wire.id("refused");
-    private static final int REFUSED_CALLS = Wire.id("refused calls");
-    private static final int GOODBYE = Wire.id("goodbye");
+    private static final int REFUSED = RequestLayout.id("refused");
+    private static final int REFUSED_CALLS = RequestLayout.id("refused calls");
+    private static final int GOODBYE = RequestLayout.id("goodbye");
     private static final Refusal.Reason[] REASONS = Refusal.Reason.values();
 
     private final Node node;

@@ -1,6 +1,6 @@
 package io.madeleine.nexus;
 
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class Uploads {
-    private static final int ITEM = Wire.id("parameter item");
-    private static final int END = Wire.id("parameter end");
+    private static final int ITEM = RequestLayout.id("parameter item");
+    private static final int END = RequestLayout.id("parameter end");
 
     private final Node node;
     private final Calls calls;
@@ -24,7 +24,7 @@ final class Uploads {
     /** A parameter of a call. */
     private record Key(int node, long call, int parameter) {}
 
-    private record Upload(StreamSender sender, Flow.Publisher<?> publisher) {}
+    private record Upload(ItemSender sender, Flow.Publisher<?> publisher) {}
 
     Uploads(Node node, Calls calls, Endpoint system) {
         this.node = node;
@@ -59,7 +59,7 @@ final class Uploads {
                         "parameter " + (index + 1) + " of " + call.method() + " is null: expected a Flow.Publisher");
             }
             Key key = new Key(call.rank(), call.id(), index);
-            StreamSender.Route route = new StreamSender.Route(
+            ItemSender.Route route = new ItemSender.Route(
                     key.node(),
                     "parameter " + (index + 1) + " of " + call.method(),
                     ITEM,
@@ -67,7 +67,7 @@ final class Uploads {
                     new Class<?>[0],
                     () -> new Arguments().putLong(key.call()).putInt(key.parameter()),
                     () -> Metadata.EMPTY);
-            StreamSender upload = new StreamSender(
+            ItemSender upload = new ItemSender(
                     node,
                     route,
                     RemoteCall.currentOrNull(),

@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -40,7 +40,7 @@ final class WanLayout {
         for (int i = arguments.bulkCount() - 1; i >= 0; i--) {
             MemorySegment bulk = arguments.bulk(i);
             offset -= (int) bulk.byteSize();
-            MemorySegment.copy(bulk, Wire.BYTE, 0, whole, offset, (int) bulk.byteSize());
+            MemorySegment.copy(bulk, RequestLayout.BYTE, 0, whole, offset, (int) bulk.byteSize());
         }
         return whole;
     }
@@ -51,15 +51,15 @@ final class WanLayout {
         int inline = arguments.inlineBytes();
         byte[] bytes = new byte[HEADER_BYTES + lengthBytes + inline + moreBytes];
         MemorySegment head = MemorySegment.ofArray(bytes);
-        head.set(Wire.INT, BULK_COUNT_OFFSET, bulks);
-        head.set(Wire.INT, ENDPOINT_OFFSET, link.endpoint());
-        head.set(Wire.INT, HANDLER_OFFSET, handler);
-        head.set(Wire.INT, INLINE_OFFSET, inline);
-        head.set(Wire.LONG, GRANT_OFFSET, link.grant());
-        head.set(Wire.LONG, GRANT_REST_OFFSET, link.grantRest());
+        head.set(RequestLayout.INT, BULK_COUNT_OFFSET, bulks);
+        head.set(RequestLayout.INT, ENDPOINT_OFFSET, link.endpoint());
+        head.set(RequestLayout.INT, HANDLER_OFFSET, handler);
+        head.set(RequestLayout.INT, INLINE_OFFSET, inline);
+        head.set(RequestLayout.LONG, GRANT_OFFSET, link.grant());
+        head.set(RequestLayout.LONG, GRANT_REST_OFFSET, link.grantRest());
         for (int i = 0; i < bulks; i++) {
             long bulkBytes = arguments.bulk(i).byteSize();
-            head.set(Wire.LONG, HEADER_BYTES + (long) i * Long.BYTES, bulkBytes);
+            head.set(RequestLayout.LONG, HEADER_BYTES + (long) i * Long.BYTES, bulkBytes);
         }
         arguments.copyInline(head, HEADER_BYTES + (long) lengthBytes);
         return bytes;

@@ -5,7 +5,7 @@ import io.madeleine.nexus.wan.SealedConnection;
 import io.madeleine.nexus.wire.ArgumentMemory;
 import io.madeleine.nexus.wire.BulkSource;
 import io.madeleine.nexus.wire.Bytes;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -59,17 +59,17 @@ final class WanReader implements Runnable {
 
     private void receive() throws IOException {
         connection.readFully(header, 0, header.length);
-        int bulks = fields.get(Wire.INT, WanLayout.BULK_COUNT_OFFSET);
+        int bulks = fields.get(RequestLayout.INT, WanLayout.BULK_COUNT_OFFSET);
         if (bulks == WanRoute.SIGN) {
             return;
         }
-        int inline = fields.get(Wire.INT, WanLayout.INLINE_OFFSET);
+        int inline = fields.get(RequestLayout.INT, WanLayout.INLINE_OFFSET);
         int maxBytes = node.options().maxRequestBytes();
-        if (bulks < 0 || bulks > Wire.MAX_BULKS || inline < 0 || inline > maxBytes) {
+        if (bulks < 0 || bulks > RequestLayout.MAX_BULKS || inline < 0 || inline > maxBytes) {
             throw new NexusException("a request with " + Integer.toUnsignedString(inline)
                     + " bytes of small arguments and " + Integer.toUnsignedString(bulks)
                     + " large ones was announced: expected at most " + maxBytes
-                    + " bytes (ContextOptions.maxRequestBytes) and " + Wire.MAX_BULKS);
+                    + " bytes (ContextOptions.maxRequestBytes) and " + RequestLayout.MAX_BULKS);
         }
         long[] lengths = bulks == 0 ? new long[0] : lengths(bulks);
         dispatch(Bytes.of(readSmall(inline)), inline, lengths);
@@ -94,18 +94,18 @@ final class WanReader implements Runnable {
         byte[] bytes = incremental.read(count * Long.BYTES);
         long[] lengths = new long[count];
         for (int i = 0; i < count; i++) {
-            lengths[i] = MemorySegment.ofArray(bytes).get(Wire.LONG, (long) i * Long.BYTES);
-            if (lengths[i] < Wire.BULK_BYTES) {
+            lengths[i] = MemorySegment.ofArray(bytes).get(RequestLayout.LONG, (long) i * Long.BYTES);
+            if (lengths[i] < RequestLayout.BULK_BYTES) {
                 throw new NexusException("a large argument of " + lengths[i]
-                        + " bytes was announced: expected at least " + Wire.BULK_BYTES);
+                        + " bytes was announced: expected at least " + RequestLayout.BULK_BYTES);
             }
         }
         return lengths;
     }
 
     private void dispatch(Bytes small, int inline, long[] lengths) throws IOException {
-        int endpoint = fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET);
-        int handler = fields.get(Wire.INT, WanLayout.HANDLER_OFFSET);
+        int endpoint = fields.get(RequestLayout.INT, WanLayout.ENDPOINT_OFFSET);
+        int handler = fields.get(RequestLayout.INT, WanLayout.HANDLER_OFFSET);
         if (!mayRequest(endpoint)) {
             for (long length : lengths) {
                 connection.skip(length);
@@ -124,7 +124,7 @@ final class WanReader implements Runnable {
         if (blocks != null) {
             receive(small, inline, lengths.length, new BulkSource.Present(blocks));
             incremental.release();
-        } else if (endpoint == Wire.SYSTEM_ENDPOINT) {
+        } else if (endpoint == RequestLayout.SYSTEM_ENDPOINT) {
             receive(small, inline, lengths.length, BulkSource.NO_ROOM);
         } else {
             node.inbound().refuse(route.peer.number(), endpoint, handler, Refusal.Reason.OVERLOADED);
@@ -132,13 +132,13 @@ final class WanReader implements Runnable {
     }
 
     private boolean mayRequest(int endpoint) {
-        return endpoint == Wire.SYSTEM_ENDPOINT
+        return endpoint == RequestLayout.SYSTEM_ENDPOINT
                 || node.grants()
                         .allow(
                                 route.peer.number(),
                                 node.find(endpoint),
-                                fields.get(Wire.LONG, WanLayout.GRANT_OFFSET),
-                                fields.get(Wire.LONG, WanLayout.GRANT_REST_OFFSET));
+                                fields.get(RequestLayout.LONG, WanLayout.GRANT_OFFSET),
+                                fields.get(RequestLayout.LONG, WanLayout.GRANT_REST_OFFSET));
     }
 
     private void receive(Bytes small, int inline, int count, BulkSource bulks) {
@@ -146,8 +146,8 @@ final class WanReader implements Runnable {
         node.inbound()
                 .receive(
                         request,
-                        fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET),
-                        fields.get(Wire.INT, WanLayout.HANDLER_OFFSET));
+                        fields.get(RequestLayout.INT, WanLayout.ENDPOINT_OFFSET),
+                        fields.get(RequestLayout.INT, WanLayout.HANDLER_OFFSET));
     }
 
     private static long sum(long[] lengths) {
@@ -180,7 +180,7 @@ final class WanReader implements Runnable {
             byte[] here = expected;
             if (here != null) {
                 expected = null;
-                MemorySegment.copy(here, 0, target, Wire.BYTE, offset, here.length);
+                MemorySegment.copy(here, 0, target, RequestLayout.BYTE, offset, here.length);
                 taken++;
                 return;
             }

@@ -4,7 +4,7 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wan.SealedConnection;
 import io.madeleine.nexus.wan.WriteQueue;
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -145,7 +145,7 @@ final class WanRoute extends Route {
     private static byte[] piece(MemorySegment bulk, long at) {
         int bytes = (int) Math.min(SealedConnection.RECORD_BYTES, bulk.byteSize() - at);
         byte[] piece = new byte[bytes];
-        MemorySegment.copy(bulk, Wire.BYTE, at, piece, 0, bytes);
+        MemorySegment.copy(bulk, RequestLayout.BYTE, at, piece, 0, bytes);
         return piece;
     }
 
@@ -227,7 +227,7 @@ final class WanRoute extends Route {
     private void writeAll() throws IOException, InterruptedException {
         byte[] batch = new byte[SealedConnection.RECORD_BYTES];
         byte[] sign = new byte[WanLayout.HEADER_BYTES];
-        MemorySegment.ofArray(sign).set(Wire.INT, WanLayout.BULK_COUNT_OFFSET, SIGN);
+        MemorySegment.ofArray(sign).set(RequestLayout.INT, WanLayout.BULK_COUNT_OFFSET, SIGN);
         long pauseNs = TimeUnit.MILLISECONDS.toNanos(node.options().silenceTimeoutMs()) / SIGNS_PER_TIMEOUT;
         while (lost() == null) {
             byte[] first = queue.first(pauseNs);

@@ -122,7 +122,7 @@ class FailuresToldTest {
 
     @Test
     void shouldTellAllListenersThoughOneThrowsAnError() {
-        Failures failures = new Failures(0);
+        FailureReports failures = new FailureReports(0);
         List<String> heard = new ArrayList<>();
         failures.listen((Refusal.Listener) _ -> {
             throw new AssertionError("as a test");
@@ -142,7 +142,7 @@ class FailuresToldTest {
     /** Code in other languages, or compiled with tools, throws checked exceptions where none is declared. */
     @Test
     void shouldTellAllListenersThoughOneThrowsAnUndeclaredException() {
-        Failures failures = new Failures(0);
+        FailureReports failures = new FailureReports(0);
         List<String> heard = new ArrayList<>();
         failures.listen((Refusal.Listener) _ -> throwUndeclared());
         failures.listen((Refusal.Listener) refusal -> heard.add("refused " + refusal.count()));

@@ -17,7 +17,7 @@ import io.madeleine.nexus.wan.SealedConnection;
 import io.madeleine.nexus.wire.Bytes;
 import io.madeleine.nexus.wire.Link;
 import io.madeleine.nexus.wire.NodeId;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Type;
@@ -121,7 +121,7 @@ class ForgedLengthsTest {
 
     private void forge(byte[] bytes, int from, int to) {
         int at = from + random.nextInt(to - Integer.BYTES - from + 1);
-        MemorySegment.ofArray(bytes).set(Wire.INT, at, LENGTHS[random.nextInt(LENGTHS.length)]);
+        MemorySegment.ofArray(bytes).set(RequestLayout.INT, at, LENGTHS[random.nextInt(LENGTHS.length)]);
     }
 
     private static Codec<Object> codec(Codecs codecs, String method) throws NoSuchMethodException {
@@ -181,7 +181,7 @@ class ForgedLengthsTest {
             int at = i * 7;
             bytes[at] = 1;
             bytes[at + 2] = 1;
-            memory.set(Wire.INT, at + 3, bytes.length - at - 7);
+            memory.set(RequestLayout.INT, at + 3, bytes.length - at - 7);
         }
         try (World world = new World("sci", 1, _ -> {})) {
             Codec<Object> tree = codec(new Codecs(1024), "tree");
@@ -214,16 +214,21 @@ class ForgedLengthsTest {
         }
     }
 
-    /** As a member sends it; see {@link Wire}. */
+    /** As a member sends it; see {@link RequestLayout}. */
     private static void sendForged(Context from, byte[] inline, int sizes, String name) {
-        Bytes bytes = Bytes.allocate(Wire.HEADER_BYTES + inline.length);
-        MemorySegment.copy(inline, 0, bytes.segment(), Wire.BYTE, Wire.HEADER_BYTES, inline.length);
-        bytes.putInt(Wire.ENDPOINT_OFFSET, Wire.endpointId("e"));
-        bytes.putInt(Wire.HANDLER_OFFSET, Wire.id(name));
-        bytes.putInt(Wire.SIZES_OFFSET, sizes);
+        Bytes bytes = Bytes.allocate(RequestLayout.HEADER_BYTES + inline.length);
+        MemorySegment.copy(inline, 0, bytes.segment(), RequestLayout.BYTE, RequestLayout.HEADER_BYTES, inline.length);
+        bytes.putInt(RequestLayout.ENDPOINT_OFFSET, RequestLayout.endpointId("e"));
+        bytes.putInt(RequestLayout.HANDLER_OFFSET, RequestLayout.id(name));
+        bytes.putInt(RequestLayout.SIZES_OFFSET, sizes);
         OutgoingMessage message = from.node().session().channel().beginPacking(0);
-        message.pack(bytes.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        message.pack(bytes.segment(), Wire.FIRST_BYTES, bytes.size() - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        message.pack(bytes.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        message.pack(
+                bytes.segment(),
+                RequestLayout.FIRST_BYTES,
+                bytes.size() - RequestLayout.FIRST_BYTES,
+                SendMode.SAFER,
+                EXPRESS);
         message.pack(MemorySegment.ofArray(new byte[2_000]), 0, 2_000, SendMode.SAFER, EXPRESS);
         message.pack(MemorySegment.ofArray(new byte[3_000]), 0, 3_000, SendMode.SAFER, CHEAPER);
         message.endPacking();
@@ -246,19 +251,19 @@ class ForgedLengthsTest {
             Startpoint there = world.of(1).startpoint(0, "e");
             byte[] right = ArgumentCopies.inline(arguments());
             MemorySegment table = MemorySegment.ofArray(new byte[3 * Integer.BYTES]);
-            table.set(Wire.INT, 0, 11);
-            table.set(Wire.INT, 4, 11 + 8 + 104);
-            table.set(Wire.INT, 8, -2);
+            table.set(RequestLayout.INT, 0, 11);
+            table.set(RequestLayout.INT, 4, 11 + 8 + 104);
+            table.set(RequestLayout.INT, 8, -2);
             byte[] whole = Arrays.copyOf(right, right.length + (int) table.byteSize());
-            MemorySegment.copy(table, Wire.BYTE, 0, whole, right.length, (int) table.byteSize());
-            sendForged(world.of(1), whole, whole.length | Wire.HAS_BULKS, "now"); // this one is right
+            MemorySegment.copy(table, RequestLayout.BYTE, 0, whole, right.length, (int) table.byteSize());
+            sendForged(world.of(1), whole, whole.length | RequestLayout.HAS_BULKS, "now"); // this one is right
             there.rsr("good", new Arguments());
             World.await(() -> good.get() == 1);
             assertEquals(List.of(), List.copyOf(logged));
             long before = THREADS.getTotalThreadAllocatedBytes();
             for (int i = 0; i < count; i++) {
                 byte[] forged = whole.clone();
-                int sizes = forged.length | Wire.HAS_BULKS;
+                int sizes = forged.length | RequestLayout.HAS_BULKS;
                 if (i % 5 == 0) {
                     sizes = LENGTHS[random.nextInt(LENGTHS.length)];
                 } else {
@@ -308,8 +313,8 @@ class ForgedLengthsTest {
                 Listener listener = new Listener(new InetSocketAddress("127.0.0.1", 0), key, 10_000, called::add)) {
             Node node = world.of(0).node();
             node.grants().begin();
-            Link open = node.grants().granted(0, Wire.endpointId("e"));
-            byte[] right = WanLayout.whole(arguments(), open, Wire.id("now"));
+            Link open = node.grants().granted(0, RequestLayout.endpointId("e"));
+            byte[] right = WanLayout.whole(arguments(), open, RequestLayout.id("now"));
             String closed = "it has closed its connection, or its process has died";
             assertEquals(closed, endOf(node, listener, key, called, right));
             for (int[] forged : new int[][] {
@@ -319,7 +324,7 @@ class ForgedLengthsTest {
                 {WanLayout.HEADER_BYTES, 5}
             }) {
                 byte[] frame = right.clone();
-                MemorySegment.ofArray(frame).set(Wire.INT, forged[0], forged[1]);
+                MemorySegment.ofArray(frame).set(RequestLayout.INT, forged[0], forged[1]);
                 String why = endOf(node, listener, key, called, frame);
                 assertTrue(why.contains("was announced: expected at"), why);
             }
@@ -327,13 +332,13 @@ class ForgedLengthsTest {
             for (int i = 0; i < count; i++) {
                 boolean isCall = i % 3 == 2;
                 Link link = isCall ? Link.SYSTEM : open;
-                int id = isCall ? Calls.CALL : Wire.id(i % 3 == 0 ? "now" : "later");
+                int id = isCall ? Calls.CALL : RequestLayout.id(i % 3 == 0 ? "now" : "later");
                 byte[] frame = WanLayout.whole(arguments(), link, id);
                 int from = i % 2 == 0 ? 0 : WanLayout.HEADER_BYTES;
                 do {
                     frame = WanLayout.whole(arguments(), link, id);
                     forge(frame, from, from + WanLayout.HEADER_BYTES);
-                } while (MemorySegment.ofArray(frame).get(Wire.INT, 0) == WanRoute.SIGN);
+                } while (MemorySegment.ofArray(frame).get(RequestLayout.INT, 0) == WanRoute.SIGN);
                 String why = endOf(node, listener, key, called, frame);
                 assertTrue(!why.contains("OutOfMemory"), why);
             }

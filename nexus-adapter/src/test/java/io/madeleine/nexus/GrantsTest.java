@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
@@ -73,11 +73,11 @@ class GrantsTest {
                     IllegalArgumentException.class, () -> guests.of(0).service(given.rank(), Private.class));
             assertTrue(byName.getMessage().contains("take the startpoint that it has given"), byName::toString);
             for (Link link : List.of(
-                    new Link(Wire.endpointId("private")),
+                    new Link(RequestLayout.endpointId("private")),
                     new Link(1),
                     new Link(2),
-                    new Link(Wire.endpointId("private"), 1, 2),
-                    borrowed(given, Wire.endpointId("private")))) {
+                    new Link(RequestLayout.endpointId("private"), 1, 2),
+                    borrowed(given, RequestLayout.endpointId("private")))) {
                 NexusException e = assertThrows(
                         NexusException.class,
                         () -> forged(given, link).service(Private.class).secret());
@@ -106,7 +106,7 @@ class GrantsTest {
                     refusals.addAndGet(refusal.count());
                 }
             });
-            int sum = Wire.endpointId("sum");
+            int sum = RequestLayout.endpointId("sum");
             forged(given, new Link(sum)).rsr("add", new Arguments().putInt(1));
             forged(given, new Link(sum, 3, 4)).rsr("add", new Arguments().putInt(1));
             forged(given, borrowed(given, sum))
@@ -156,7 +156,8 @@ class GrantsTest {
             server.of(0).onHandlerFailure((_, _, _, cause) -> failure.set(cause));
             deputy.rsr(
                     "call",
-                    new Arguments().putStartpoint(forged(deputy, borrowed(deputy, Wire.endpointId("private")))));
+                    new Arguments()
+                            .putStartpoint(forged(deputy, borrowed(deputy, RequestLayout.endpointId("private")))));
             World.await(() -> failure.get() != null);
             assertTrue(
                     String.valueOf(failure.get().getMessage()).contains("never given out"), () -> "" + failure.get());

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.WaitInterruptedException;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -212,7 +212,7 @@ class InboundCallsTest {
                                     Calls.CALL,
                                     new Arguments()
                                             .putLong(1_000 + method.id())
-                                            .putInt(Wire.endpointId(Any.class.getName()))
+                                            .putInt(RequestLayout.endpointId(Any.class.getName()))
                                             .putLong(method.id())
                                             .putLong(TimeUnit.MILLISECONDS.toNanos(100)));
                 }

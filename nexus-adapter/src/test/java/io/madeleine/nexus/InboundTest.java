@@ -1,6 +1,6 @@
 package io.madeleine.nexus;
 
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -32,7 +32,11 @@ class InboundTest {
             holds.await();
             Thread reader = Thread.ofPlatform().start(() -> {
                 Thread.currentThread().interrupt();
-                node.inbound().receive(Request.local(node, new Arguments()), Wire.endpointId("e"), Wire.id("take"));
+                node.inbound()
+                        .receive(
+                                Request.local(node, new Arguments()),
+                                RequestLayout.endpointId("e"),
+                                RequestLayout.id("take"));
             });
             try {
                 World.await(() -> isParked(reader));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.madeleine.api.PeerFailedException;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
@@ -94,7 +94,7 @@ class MethodsTest {
             lose(there, "mad/sci");
             lose(there, "mad/tcp");
             world.of(0).attaching().tellAddresses();
-            world.of(0).node().nodes().get(1).tell(new Arguments(), Wire.id("addresses"));
+            world.of(0).node().nodes().get(1).tell(new Arguments(), RequestLayout.id("addresses"));
             Thread.sleep(200); // longer than connecting takes
             assertEquals(List.of("mad/sci FAILED", "mad/tcp FAILED", "wan UNTRIED"), table(there));
             assertEquals(0, world.of(0).sendFailureCount());

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.testkit.LoopFabric;
 import io.madeleine.testkit.LoopPmm;
@@ -218,7 +218,7 @@ class NullsTest {
                 check("target", it -> it.get(null, 0, 2), request);
                 check("allocator", it -> it.getSegment(null), request);
                 check("codec", it -> it.get((Codec<?>) null), request);
-                taken.complete(request.getSegment(Arena.ofAuto()).toArray(Wire.BYTE));
+                taken.complete(request.getSegment(Arena.ofAuto()).toArray(RequestLayout.BYTE));
             } catch (Throwable e) {
                 taken.completeExceptionally(e);
             }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wire.Link;
 import io.madeleine.nexus.wire.NodeId;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +42,7 @@ class PassTest {
             Context there = server.of(0);
             AttachPoint _ = there.allowAttach(
                     new InetSocketAddress("127.0.0.1", 0), List.of("127.0.0.1"), _ -> Optional.empty());
-            Link sum = there.node().grants().granted(0, Wire.endpointId("sum"));
+            Link sum = there.node().grants().granted(0, RequestLayout.endpointId("sum"));
             WanAddress address =
                     WanRoutes.of(there.node().nodes().get(0)).addresses().getFirst();
             NodeId self = there.node().nodes().self();

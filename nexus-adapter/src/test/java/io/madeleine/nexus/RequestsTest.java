@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.nexus.Refusal.Reason;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -606,7 +606,7 @@ class RequestsTest {
     void shouldLetTheOthersPassABarrierThoughOneHasGoneAfterItHasArrived() throws Exception {
         try (World world = new World(network, 3, _ -> {})) {
             Context root = world.of(0);
-            world.of(1).node().send(0, Wire.id("arrived"), new Arguments());
+            world.of(1).node().send(0, RequestLayout.id("arrived"), new Arguments());
             world.of(1).close();
             await(root, () -> root.node().nodes().get(1).isGone());
             CompletableFuture<Boolean> passed = new CompletableFuture<>();

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wire.Link;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -201,7 +201,8 @@ class ShortMemoryTest {
             context.calls()
                     .begin(
                             this,
-                            new Calls.Target(0, new Link(Wire.endpointId(Store.class.getName())), new String[0]),
+                            new Calls.Target(
+                                    0, new Link(RequestLayout.endpointId(Store.class.getName())), new String[0]),
                             null);
         }
     }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.nexus.wire.Bytes;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -56,13 +56,13 @@ class SlowSenderTest {
                 .nonThreaded("other", (_, _) -> others.incrementAndGet());
     }
 
-    /** A request as {@link Wire} lays it out, up to its small arguments; their first {@code whole} pieces only. */
+    /** A request as {@link RequestLayout} lays it out, up to its small arguments; their first {@code whole} pieces only. */
     private static OutgoingMessage begin(World world, String handler, Bytes inline, int sizes) {
         OutgoingMessage message = world.of(1).node().session().channel().beginPacking(0);
-        inline.putInt(Wire.ENDPOINT_OFFSET, Wire.endpointId("e"));
-        inline.putInt(Wire.HANDLER_OFFSET, Wire.id(handler));
-        inline.putInt(Wire.SIZES_OFFSET, sizes);
-        message.pack(inline.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        inline.putInt(RequestLayout.ENDPOINT_OFFSET, RequestLayout.endpointId("e"));
+        inline.putInt(RequestLayout.HANDLER_OFFSET, RequestLayout.id(handler));
+        inline.putInt(RequestLayout.SIZES_OFFSET, sizes);
+        message.pack(inline.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS);
         return message;
     }
 
@@ -89,9 +89,9 @@ class SlowSenderTest {
     @Test
     void shouldServeOthersWhileTheOnlyLargeArgumentIsOnItsWay() {
         try (World world = new World(network, 3, this::setUp)) {
-            Bytes inline = Bytes.allocate(Wire.HEADER_BYTES + 12);
-            putLength(inline, Wire.HEADER_BYTES);
-            try (OutgoingMessage message = begin(world, "bulks", inline, 12 | Wire.HAS_BULKS)) {
+            Bytes inline = Bytes.allocate(RequestLayout.HEADER_BYTES + 12);
+            putLength(inline, RequestLayout.HEADER_BYTES);
+            try (OutgoingMessage message = begin(world, "bulks", inline, 12 | RequestLayout.HAS_BULKS)) {
                 message.pack(MemorySegment.ofArray(bulk(1)), SendMode.CHEAPER, CHEAPER);
                 otherSends(world);
                 assertEquals(List.of(), List.copyOf(taken));
@@ -106,14 +106,14 @@ class SlowSenderTest {
     @Test
     void shouldServeOthersWhileTheSecondOfSeveralLargeArgumentsIsOnItsWay() {
         try (World world = new World(network, 3, this::setUp)) {
-            Bytes inline = Bytes.allocate(Wire.HEADER_BYTES + 28);
-            putLength(inline, Wire.HEADER_BYTES);
-            putLength(inline, Wire.HEADER_BYTES + 8);
-            inline.putInt(Wire.HEADER_BYTES + 16, 0);
-            inline.putInt(Wire.HEADER_BYTES + 20, 8);
-            inline.putInt(Wire.HEADER_BYTES + 24, -2);
-            try (OutgoingMessage message = begin(world, "bulks", inline, 28 | Wire.HAS_BULKS)) {
-                message.pack(inline.segment(), Wire.FIRST_BYTES, 16, SendMode.SAFER, EXPRESS);
+            Bytes inline = Bytes.allocate(RequestLayout.HEADER_BYTES + 28);
+            putLength(inline, RequestLayout.HEADER_BYTES);
+            putLength(inline, RequestLayout.HEADER_BYTES + 8);
+            inline.putInt(RequestLayout.HEADER_BYTES + 16, 0);
+            inline.putInt(RequestLayout.HEADER_BYTES + 20, 8);
+            inline.putInt(RequestLayout.HEADER_BYTES + 24, -2);
+            try (OutgoingMessage message = begin(world, "bulks", inline, 28 | RequestLayout.HAS_BULKS)) {
+                message.pack(inline.segment(), RequestLayout.FIRST_BYTES, 16, SendMode.SAFER, EXPRESS);
                 message.pack(MemorySegment.ofArray(bulk(1)), SendMode.CHEAPER, EXPRESS);
                 otherSends(world);
                 assertEquals(List.of(), List.copyOf(taken));
@@ -130,10 +130,10 @@ class SlowSenderTest {
     void shouldServeOthersWhileSmallArgumentsAreOnTheirWay() {
         int inlineBytes = 300_000;
         try (World world = new World(network, 3, this::setUp)) {
-            Bytes inline = Bytes.allocate(Wire.HEADER_BYTES + inlineBytes);
+            Bytes inline = Bytes.allocate(RequestLayout.HEADER_BYTES + inlineBytes);
             try (OutgoingMessage message = begin(world, "many", inline, inlineBytes)) {
-                for (int at = Wire.FIRST_BYTES; at < inline.size(); ) {
-                    int to = Wire.pieceEnd(at, inline.size());
+                for (int at = RequestLayout.FIRST_BYTES; at < inline.size(); ) {
+                    int to = RequestLayout.pieceEnd(at, inline.size());
                     message.pack(inline.segment(), at, to - at, SendMode.SAFER, EXPRESS);
                     at = to;
                     otherSends(world);
@@ -153,9 +153,9 @@ class SlowSenderTest {
     void shouldDropARequestWhoseSenderGivesItUp(int times) {
         try (World world = new World(network, 3, this::setUp)) {
             for (int i = 0; i < times; i++) {
-                Bytes inline = Bytes.allocate(Wire.HEADER_BYTES + 12);
-                putLength(inline, Wire.HEADER_BYTES);
-                OutgoingMessage message = begin(world, "bulks", inline, 12 | Wire.HAS_BULKS);
+                Bytes inline = Bytes.allocate(RequestLayout.HEADER_BYTES + 12);
+                putLength(inline, RequestLayout.HEADER_BYTES);
+                OutgoingMessage message = begin(world, "bulks", inline, 12 | RequestLayout.HAS_BULKS);
                 message.pack(MemorySegment.ofArray(bulk(1)), SendMode.CHEAPER, CHEAPER);
                 message.close();
             }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.madeleine.api.Channel;
-import io.madeleine.nexus.wire.Wire;
+import io.madeleine.nexus.wire.RequestLayout;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +34,7 @@ class SuccessiveContextsTest {
             Context next = world.contexts.get(2);
             Context other = world.contexts.get(3);
             // as if the channel had kept it until now
-            Route _ = other.node().send(0, Wire.id("goodbye"), new Arguments().putInt(1));
+            Route _ = other.node().send(0, RequestLayout.id("goodbye"), new Arguments().putInt(1));
             assertEquals(1, other.service(0, Adder.class).next(0)); // behind the goodbye
             assertFalse(next.node().nodes().get(1).isGone());
             assertEquals(2, next.service(1, Adder.class).next(1));

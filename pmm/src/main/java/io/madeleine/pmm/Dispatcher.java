@@ -25,7 +25,7 @@ public final class Dispatcher {
     private final String name;
     private final IntSupplier task;
 
-    private final BooleanSupplier hasNews;
+    private final BooleanSupplier hasWork;
     private final boolean forHandlers;
 
     /** The id of the thread inside. Not a reference to the thread: storing one costs a fence with some collectors. */
@@ -34,7 +34,7 @@ public final class Dispatcher {
     /** The object on which the running handler may wait without a bound: the arrivals of its own message. */
     private @Nullable Waitable own;
 
-    private boolean hasLetGo;
+    private boolean hasReleasedLead;
 
     /** Whether the thread was interrupted while its handler waited. */
     private boolean interruptIsHeld;
@@ -50,13 +50,13 @@ public final class Dispatcher {
     /**
      * A dispatcher with no thread inside.
      *
-     * @param hasNews a cheap check whether the task has work
+     * @param hasWork a cheap check whether the task has work
      * @param forHandlers whether the engine always has a leader for it
      */
-    Dispatcher(String name, IntSupplier task, BooleanSupplier hasNews, boolean forHandlers) {
+    Dispatcher(String name, IntSupplier task, BooleanSupplier hasWork, boolean forHandlers) {
         this.name = name;
         this.task = task;
-        this.hasNews = hasNews;
+        this.hasWork = hasWork;
         this.forHandlers = forHandlers;
     }
 
@@ -66,8 +66,8 @@ public final class Dispatcher {
     }
 
     /** Whether the task may have work. */
-    boolean hasNews() {
-        return hasNews.getAsBoolean();
+    boolean hasWork() {
+        return hasWork.getAsBoolean();
     }
 
     /** The name for error messages. */
@@ -76,15 +76,15 @@ public final class Dispatcher {
     }
 
     /** A handler is about to be called; it may wait on this object for as long as needed. */
-    public void handling(Waitable ownNews) {
-        if (own != ownNews) {
-            own = ownNews;
+    public void handling(Waitable ownArrivals) {
+        if (own != ownArrivals) {
+            own = ownArrivals;
         }
     }
 
     /** Whether a handler has released the lead: the next leader does the rest. */
-    public boolean hasLetGo() {
-        return hasLetGo;
+    public boolean hasReleasedLead() {
+        return hasReleasedLead;
     }
 
     boolean isRunBy(Thread thread) {
@@ -113,14 +113,14 @@ public final class Dispatcher {
 
     /** The handler's thread has released the lead, possibly for good. */
     void releaseFromHandler() {
-        hasLetGo = true;
+        hasReleasedLead = true;
     }
 
     private boolean enter(Thread self) {
         if (inside != NOBODY || !INSIDE.compareAndSet(this, NOBODY, self.threadId())) {
             return false;
         }
-        hasLetGo = false;
+        hasReleasedLead = false;
         return true;
     }
 
@@ -159,7 +159,7 @@ public final class Dispatcher {
 
     /** Calls handlers unless another thread is inside; returns how many, or {@link Rounds#LEAD_IS_GONE}. */
     int run(Thread self) {
-        if (inside != NOBODY || !hasNews.getAsBoolean() || !enter(self)) {
+        if (inside != NOBODY || !hasWork.getAsBoolean() || !enter(self)) {
             return 0;
         }
         int handled;
@@ -170,6 +170,6 @@ public final class Dispatcher {
             throw e;
         }
         INSIDE.setRelease(this, NOBODY);
-        return hasLetGo ? Rounds.LEAD_IS_GONE : handled;
+        return hasReleasedLead ? Rounds.LEAD_IS_GONE : handled;
     }
 }

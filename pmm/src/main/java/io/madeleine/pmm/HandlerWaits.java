@@ -71,7 +71,7 @@ final class HandlerWaits {
             handling.releaseFromHandler();
             leading.releaseFromHandler();
             engine.passLeadOn();
-        } else if (!self.isVirtual() && !handling.hasLetGo()) { // the caller called the handler without leading
+        } else if (!self.isVirtual() && !handling.hasReleasedLead()) { // the caller called the handler without leading
             WaitOutcome outcome = leadForAMoment(self, on, condition, startNs + MOMENT_NS, untilNs);
             if (outcome == WaitOutcome.MET || condition.isMet()) {
                 return true;

@@ -165,10 +165,10 @@ public final class ProgressEngine implements AutoCloseable {
      *
      * @param name for error messages
      * @param task returns how much it has done
-     * @param hasNews a cheap check whether the task has work
+     * @param hasWork a cheap check whether the task has work
      */
-    public Dispatcher addDispatcher(String name, IntSupplier task, BooleanSupplier hasNews) {
-        Dispatcher added = new Dispatcher(name, task, hasNews, false);
+    public Dispatcher addDispatcher(String name, IntSupplier task, BooleanSupplier hasWork) {
+        Dispatcher added = new Dispatcher(name, task, hasWork, false);
         rounds.addDispatcher(added);
         return added;
     }
@@ -187,7 +187,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
         if (lead.isClosed()) {
             dispatchRest(dispatcher);
-        } else if (dispatcher.hasNews()) {
+        } else if (dispatcher.hasWork()) {
             roundIsWanted = true;
             wakeLeader();
             callOwnThread();
@@ -196,7 +196,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** Runs a dispatcher in the calling thread until it has no work; for a closed engine, which has no leader. */
     public void dispatchRest(Dispatcher dispatcher) {
-        while (dispatcher.hasNews() && dispatcher.run(Thread.currentThread()) != 0) {
+        while (dispatcher.hasWork() && dispatcher.run(Thread.currentThread()) != 0) {
             Thread.onSpinWait();
         }
     }

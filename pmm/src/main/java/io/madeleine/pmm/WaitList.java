@@ -138,12 +138,12 @@ final class WaitList {
     /** Makes all threads that wait on {@code on} check their conditions again. */
     void signal(Waitable on) {
         Waiter only = null;
-        boolean isNews = false;
+        boolean becomesRunnable = false;
         lock.lock();
         try {
             if (on.waiters.hasOne()) {
                 only = waiterAt(on.waiters.first());
-                isNews = only != null && tell(only);
+                becomesRunnable = only != null && tell(only);
             } else {
                 for (Place place = on.waiters.first(); place != null; place = place.behind()) {
                     wake(place.waiter, on.hint, tell(place.waiter));
@@ -152,7 +152,7 @@ final class WaitList {
         } finally {
             lock.unlock();
         }
-        wake(only, on.hint, isNews);
+        wake(only, on.hint, becomesRunnable);
     }
 
     /**
@@ -161,26 +161,26 @@ final class WaitList {
      */
     void signalOne(Waitable on) {
         Waiter longest;
-        boolean isNews = false;
+        boolean becomesRunnable = false;
         lock.lock();
         try {
             longest = waiterAt(on.waiters.first());
             if (longest != null) {
                 on.waiters.remove(longest.atWaitable);
                 longest.chosen = true;
-                isNews = tell(longest);
+                becomesRunnable = tell(longest);
             }
         } finally {
             lock.unlock();
         }
-        wake(longest, on.hint, isNews);
+        wake(longest, on.hint, becomesRunnable);
     }
 
     /** Marks the waiter as signalled; returns whether it was not marked before. The caller holds the lock. */
     private static boolean tell(Waiter waiter) {
-        boolean isNews = !waiter.signalled;
+        boolean becomesRunnable = !waiter.signalled;
         waiter.signalled = true;
-        return isNews;
+        return becomesRunnable;
     }
 
     /** Wakes one follower that could lead, except those that have been signalled and are about to leave. */
@@ -222,10 +222,10 @@ final class WaitList {
      * Wakes a waiter, without the lock where possible: the woken thread may need it at once. A waiter that has left
      * meanwhile is not harmed.
      *
-     * @param isNews whether the thread becomes runnable by this. One that was signalled before and has not run yet is
+     * @param becomesRunnable whether the thread becomes runnable by this. One that was signalled before and has not run yet is
      *     woken again nevertheless, because the thread that signalled it may have failed
      */
-    private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint, boolean isNews) {
+    private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint, boolean becomesRunnable) {
         if (waiter == null) {
             return;
         }
@@ -234,7 +234,7 @@ final class WaitList {
         } else {
             Thread thread = waiter.thread;
             LockSupport.unpark(thread);
-            if (isNews && thread != null && thread.isVirtual() && WaitHint.isImpatient(hint)) {
+            if (becomesRunnable && thread != null && thread.isVirtual() && WaitHint.isImpatient(hint)) {
                 wakeups.note();
             }
         }

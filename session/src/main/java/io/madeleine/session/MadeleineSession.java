@@ -60,7 +60,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean told = new AtomicBoolean();
     private volatile String newsLost = "";
-    private volatile boolean lacksNews;
+    private volatile boolean lacksNotices;
     private volatile boolean opened;
 
     /** The two parts that an abort needs. */
@@ -314,20 +314,20 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     @Override
     public void newsLost(String reason) {
         newsLost = reason;
-        lacksNews = true;
-        tellOfLostNews();
+        lacksNotices = true;
+        tellOfLostNotices();
     }
 
     /** Everything is connected, and the user gets the session. */
     void opened() {
         opened = true;
-        tellOfLostNews();
+        tellOfLostNotices();
     }
 
     /** Warns once, of a session that goes on; one that is still being opened fails, and says why. */
-    private void tellOfLostNews() {
+    private void tellOfLostNotices() {
         String reason = newsLost;
-        if (opened && lacksNews && !closing.get() && told.compareAndSet(false, true)) {
+        if (opened && lacksNotices && !closing.get() && told.compareAndSet(false, true)) {
             LOGGER.log(
                     Level.WARNING,
                     membership + ": " + reason

@@ -314,9 +314,9 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    private void execute(Runnable news) {
+    private void execute(Runnable notification) {
         try {
-            executor.execute(news);
+            executor.execute(notification);
         } catch (RejectedExecutionException _) {
             // the session is closed, and its listeners are no longer called
         }

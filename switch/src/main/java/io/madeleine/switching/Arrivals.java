@@ -33,8 +33,8 @@ final class Arrivals {
     private final SwitchedChannel channel;
     private final ProgressEngine engine;
     private final ArrivalQueue<SwitchedConnection> queue;
-    private final Waitable news;
-    private final Condition hasNews;
+    private final Waitable arrived;
+    private final Condition hasArrived;
     private final AtomicInteger waitingForAnyone = new AtomicInteger();
     private final HandlerDispatch handlers;
 
@@ -47,9 +47,9 @@ final class Arrivals {
         this.channel = channel;
         this.engine = channel.engine();
         this.queue = new ArrivalQueue<>(channel.session().size());
-        this.news = new Waitable(channel.settings().hint(), "use tryBeginUnpacking in place of beginUnpacking");
+        this.arrived = new Waitable(channel.settings().hint(), "use tryBeginUnpacking in place of beginUnpacking");
         this.handlers = new HandlerDispatch(channel, this);
-        this.hasNews = () -> !queue.isEmpty() || channel.isExhausted();
+        this.hasArrived = () -> !queue.isEmpty() || channel.isExhausted();
     }
 
     // ---- arrived messages
@@ -61,17 +61,17 @@ final class Arrivals {
 
     /** Wakes one of the threads that wait for a message. */
     void signal() {
-        engine.signalOne(news);
+        engine.signalOne(arrived);
     }
 
     /** Whether a thread sleeps until a message arrives from any peer. */
     boolean isAwaited() {
-        return engine.isAwaited(news);
+        return engine.isAwaited(arrived);
     }
 
     /** Wakes all waiting threads after a loss: there may be nothing left to wait for. */
     void signalLoss() {
-        engine.signal(news);
+        engine.signal(arrived);
     }
 
     // ---- threads that receive
@@ -114,7 +114,7 @@ final class Arrivals {
         waitingForAnyone.incrementAndGet();
         try {
             while (true) {
-                if (!engine.await(news, hasNews, deadlineNs)) {
+                if (!engine.await(arrived, hasArrived, deadlineNs)) {
                     throw new DeadlineExceededException("beginUnpacking on channel " + channel.name() + " of rank "
                             + channel.session().rank() + ": no message came from any of the " + channel.livePeers()
                             + " live peers before the deadline");

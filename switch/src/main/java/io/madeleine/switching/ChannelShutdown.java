@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 /**
  * Leaves the channels of a process without cutting off any peer: sends what {@code endPackingAsync} promised and drains
  * discarded messages, as far as time permits, and then tells the peers that nothing more will come. A thread that
- * waits, perhaps forever, for the end of its own message does not prolong the departure.
+ * waits, perhaps forever, for the end of its own message does not prolong the shutdown.
  *
  * <p>Threading: one thread, which drives the networks meanwhile.
  */
@@ -26,7 +26,7 @@ public final class ChannelShutdown {
     private final ProgressEngine engine;
     private final long quietNs;
 
-    /** Creates the departure from these channels, which this engine drives. */
+    /** Creates the shutdown of these channels, which this engine drives. */
     public ChannelShutdown(Collection<SwitchedChannel> channels, ProgressEngine engine) {
         this(channels, engine, QUIET_NS);
     }

@@ -117,17 +117,17 @@ final class DeferredBlocks {
         }
     }
 
-    /** Copies the blocks that {@code stranger} may not access, before another thread continues with them. */
-    void copyConfinedAside(Staging staging, Thread stranger) {
+    /** Copies the blocks that {@code other} may not access, before another thread continues with them. */
+    void copyConfinedAside(Staging staging, Thread other) {
         for (int i = first; i < end; i++) {
             MemorySegment segment = segments[i];
-            if (segment != null && !segment.isAccessibleBy(stranger)) {
+            if (segment != null && !segment.isAccessibleBy(other)) {
                 staging.copy(segment, offsets[i], lengths[i]);
                 segments[i] = staging.segment();
                 offsets[i] = staging.offset();
             }
             BlockLayout layout = layouts[i];
-            if (layout != null && !layout.isAccessibleBy(stranger)) {
+            if (layout != null && !layout.isAccessibleBy(other)) {
                 staging.copy(layout, 0, lengths[i]);
                 layouts[i] = null;
                 segments[i] = staging.segment();

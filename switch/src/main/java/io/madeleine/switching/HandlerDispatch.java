@@ -158,7 +158,7 @@ final class HandlerDispatch {
 
     private int handleQueued(Dispatcher within) {
         int handled = 0;
-        for (int i = 0; i < HANDLED_PER_ROUND && !arrivals.isWaitedForByThreads() && !within.hasLetGo(); i++) {
+        for (int i = 0; i < HANDLED_PER_ROUND && !arrivals.isWaitedForByThreads() && !within.hasReleasedLead(); i++) {
             SwitchedConnection first = arrivals.pollQueue();
             if (first == null) {
                 break;
@@ -250,7 +250,7 @@ final class HandlerDispatch {
         MessageHandler current = Objects.requireNonNull(handlers).any();
         ReceiveHalf receiving = sender.receiving();
         long number = begun.number();
-        within.handling(receiving.news());
+        within.handling(receiving.changed());
         boolean wasInterrupted = Thread.interrupted(); // the interrupt is not meant for the handler
         try {
             current.onMessage(begun);

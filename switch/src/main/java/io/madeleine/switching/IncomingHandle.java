@@ -31,8 +31,8 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     private @Nullable UnfinishedUnpack unfinished;
     private byte @Nullable [] unfinishedUtf8;
 
-    IncomingHandle(ReceiveHalf half, Waitable news, MemorySegment scratch) {
-        super(half.connection(), new MessageCompletion(half.connection().engine(), news), scratch);
+    IncomingHandle(ReceiveHalf half, Waitable changed, MemorySegment scratch) {
+        super(half.connection(), new MessageCompletion(half.connection().engine(), changed), scratch);
         this.half = half;
         this.isCheckedOut = () -> half.isCheckedOut(this);
         this.hasEnded = () -> half.hasEnded(this);

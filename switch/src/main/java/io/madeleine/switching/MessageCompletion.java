@@ -184,7 +184,7 @@ final class MessageCompletion implements Completion, Condition {
     /** Throws the failure, if there is one, with a stack trace of the calling thread. */
     void throwFailure() {
         if (failure != null) {
-            throw Failures.seenFromHere(failure);
+            throw MessageFailures.seenFromHere(failure);
         }
     }
 

@@ -22,8 +22,8 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     private final SendHalf half;
     private final Optional<OutgoingMessage> asOptional = Optional.of(this);
 
-    OutgoingHandle(SendHalf half, Waitable news, MemorySegment scratch) {
-        super(half.connection(), new MessageCompletion(half.connection().engine(), news), scratch);
+    OutgoingHandle(SendHalf half, Waitable changed, MemorySegment scratch) {
+        super(half.connection(), new MessageCompletion(half.connection().engine(), changed), scratch);
         this.half = half;
     }
 

@@ -89,7 +89,7 @@ final class ReceiveHalf {
         this.unpacking = new Unpacking(this, extraction, table, description);
         this.exclusive = new ExclusiveMessage(reception, extraction);
         this.hasArrived = () -> reception.is(ARRIVED) || reception.isExhausted();
-        this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.news(), scratch));
+        this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.changed(), scratch));
     }
 
     ConnectionContext connection() {
@@ -102,8 +102,8 @@ final class ReceiveHalf {
     }
 
     /** The waitable of the user of the open message. */
-    Waitable news() {
-        return reception.news();
+    Waitable changed() {
+        return reception.changed();
     }
 
     /** The pauses of a thread that polls for the next message of a dense stream. */
@@ -284,7 +284,7 @@ final class ReceiveHalf {
 
     /** Waits for the user of an open message, for a condition that this half signals; false at the deadline. */
     boolean await(IncomingHandle waiting, Condition condition) {
-        return waiting.await(reception.news(), condition);
+        return waiting.await(reception.changed(), condition);
     }
 
     // ---- blocks
@@ -596,7 +596,7 @@ final class ReceiveHalf {
     void connectionLost() {
         reception.lock();
         reception.settleAndUnlock(); // also handles a loss
-        engine.signal(reception.news());
+        engine.signal(reception.changed());
         engine.signal(reception.arrivals());
     }
 

@@ -54,7 +54,7 @@ final class Reception {
     private final SpinLock lock = new SpinLock();
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Retraction retraction;
-    private final Waitable news;
+    private final Waitable changed;
     private final Waitable arrivals; // signalled with signalOne
 
     /** The connection is lost, and no further message can be begun. */
@@ -80,7 +80,7 @@ final class Reception {
         this.extraction = extraction;
         this.retraction = new Retraction(connection, this);
         this.interest = new ReceiveInterest(engine, connection.protocol());
-        this.news = connection.newWaitable(
+        this.changed = connection.newWaitable(
                 "use endUnpackingAsync in place of endUnpacking, and Completion.onDone in place of"
                         + " await, or leave the message to another thread");
         this.arrivals = connection.newWaitable("use tryBeginUnpacking in place of beginUnpacking");
@@ -96,8 +96,8 @@ final class Reception {
     }
 
     /** The waitable of the message's user, signalled whenever something changes that the user may wait for. */
-    Waitable news() {
-        return news;
+    Waitable changed() {
+        return changed;
     }
 
     /** The waitable for arriving messages; one waiting thread is signalled per message. */
@@ -150,7 +150,7 @@ final class Reception {
             lock.unlock();
         }
         if (newlyExhausted) {
-            engine.signal(news);
+            engine.signal(changed);
             engine.signal(arrivals);
             connection.signalLoss();
         }
@@ -370,7 +370,7 @@ final class Reception {
     int extract() {
         if (confined && !mayTouchBlocks()) {
             interest.setInterest(false); // until the owner, the only thread that may fill them, has looked
-            engine.signal(news);
+            engine.signal(changed);
             return 0;
         }
         if (broken) { // and there was no memory to fail the message
@@ -383,21 +383,21 @@ final class Reception {
             moved = extraction.extract();
         } catch (IllegalStateException | WrongThreadException e) {
             engine.afterFreedMemory();
-            fail(Failures.memoryGone(connection, e));
+            fail(MessageFailures.memoryGone(connection, e));
             return 1;
         } catch (RuntimeException | Error e) {
             linkFailed(e);
             throw e;
         }
         if (extraction.ledger().isAborted()) {
-            fail(Failures.aborted(connection));
+            fail(MessageFailures.aborted(connection));
             return 1;
         }
         if (confined) {
             confined = !extraction.isDrained();
         }
         if (moved > 0 || found != extraction.ledger().foundCount()) { // a packet nobody asked for may end a wait
-            engine.signal(news);
+            engine.signal(changed);
         }
         return moved > 0 ? 1 : 0;
     }
@@ -464,7 +464,7 @@ final class Reception {
             wrong = extraction.whyEndIsWrong();
         }
         if (wrong != null) {
-            fail(Failures.notMirrored(connection, wrong));
+            fail(MessageFailures.notMirrored(connection, wrong));
             return true;
         }
         interest.setInterest(true);
@@ -481,7 +481,7 @@ final class Reception {
         }
         String difference = extraction.appendDescribed();
         if (difference != null) {
-            fail(Failures.notMirrored(connection, difference));
+            fail(MessageFailures.notMirrored(connection, difference));
             return false;
         }
         extract();
@@ -491,7 +491,7 @@ final class Reception {
     private void conclude() {
         end(null);
         becomeIdle();
-        engine.signal(news);
+        engine.signal(changed);
     }
 
     private void end(@Nullable MadeleineException failure) {
@@ -531,7 +531,7 @@ final class Reception {
         startDiscarding();
         end(failure);
         VarHandle.fullFence(); // a thread about to wait sees the end, or we see that it waits
-        engine.signal(news);
+        engine.signal(changed);
     }
 
     /**
@@ -600,7 +600,7 @@ final class Reception {
     boolean judgeWait(boolean lost) {
         String vain = extraction.whyWaitIsVain();
         if (vain != null) {
-            fail(Failures.notMirrored(connection, vain));
+            fail(MessageFailures.notMirrored(connection, vain));
             return true;
         }
         if (lost) {

@@ -93,7 +93,7 @@ final class SendAbort {
 
     void throwIfBegun() {
         if (why != null) {
-            throw Failures.seenFromHere(why);
+            throw MessageFailures.seenFromHere(why);
         }
     }
 

@@ -35,7 +35,7 @@ final class SendHalf implements Step {
     private final PostedMemory posted;
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
-    private final Waitable news;
+    private final Waitable changed;
     private final SendLockQueue queue;
     private final BiasedSendLock sendLock;
     private final TaskRunner taskRunner;
@@ -71,7 +71,7 @@ final class SendHalf implements Step {
             TaskRunner taskRunner) {
         this.connection = connection;
         this.engine = connection.engine();
-        this.news = connection.newWaitable(
+        this.changed = connection.newWaitable(
                 "use endPackingAsync in place of endPacking, and Completion.onDone in place of await");
         this.queue = new SendLockQueue(
                 () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
@@ -85,7 +85,7 @@ final class SendHalf implements Step {
         this.insertion = new Insertion(links, engine.absentThread(), stagingPool);
         this.posted = new PostedMemory(connection, links);
         this.sendAbort = new SendAbort(connection, insertion);
-        this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
+        this.handles = new Handles<>(scratch -> new OutgoingHandle(this, changed, scratch));
         this.handle = handles.take();
     }
 
@@ -165,7 +165,7 @@ final class SendHalf implements Step {
                 if (begun != null) {
                     return begun;
                 }
-                if (!engine.await(place.news(), place, deadlineNs)) {
+                if (!engine.await(place.changed(), place, deadlineNs)) {
                     throw new DeadlineExceededException("beginPacking " + connection.fromHere()
                             + ": the previous message was still open or on its way at the deadline (" + progressText()
                             + ")");
@@ -210,7 +210,7 @@ final class SendHalf implements Step {
     private boolean tell(SendLockQueue.Place place) {
         TaskLine line = place.tasks();
         if (line == null) {
-            engine.signalOne(place.news());
+            engine.signalOne(place.changed());
             return false;
         }
         line.markReady();
@@ -505,7 +505,7 @@ final class SendHalf implements Step {
         if (posted.isPossible()) {
             posted.takeBackIfOverdue();
             if (sendAbort.hasBegun() && !posted.isHeld()) {
-                engine.signal(news); // a user that waits for the memory evaluates its condition
+                engine.signal(changed); // a user that waits for the memory evaluates its condition
             }
         }
         if (releasing) {
@@ -513,7 +513,7 @@ final class SendHalf implements Step {
         }
         if (sendAbort.isRequestedFor(messageNumber) && !sendAbort.isDecidedFor(messageNumber)) {
             sendAbort.forItsUser(messageNumber);
-            engine.signal(news);
+            engine.signal(changed);
         }
         return advance();
     }
@@ -603,7 +603,7 @@ final class SendHalf implements Step {
         if (demanded) {
             engine.lowerDemand();
         }
-        engine.signal(news);
+        engine.signal(changed);
         SendLockQueue.Place first = queue.first();
         boolean hasTasksNext = first != null && tell(first);
         ended.completion().leave();
@@ -614,7 +614,7 @@ final class SendHalf implements Step {
 
     /** Wakes waiting threads and tasks so that they see the loss. */
     void connectionLost() {
-        engine.signal(news);
+        engine.signal(changed);
         tellFirst();
         tellTasksOfLoss();
     }

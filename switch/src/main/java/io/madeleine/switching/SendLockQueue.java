@@ -43,7 +43,7 @@ final class SendLockQueue {
      * A place in the line: of a thread (one object serves one thread after the other), or of a connection's send tasks.
      */
     final class Place implements Condition {
-        private final Waitable news = newWaitable.get();
+        private final Waitable changed = newWaitable.get();
         private final @Nullable TaskLine tasks;
         private @Nullable Place before;
         private @Nullable Place behind;
@@ -60,8 +60,8 @@ final class SendLockQueue {
         }
 
         /** The waitable that is signalled when its turn may have come, for a thread's place. */
-        Waitable news() {
-            return news;
+        Waitable changed() {
+            return changed;
         }
 
         /** The tasks of this place; null for a thread's place. */

@@ -75,7 +75,7 @@ final class TaskRunner {
     private int dispatch() {
         Dispatcher within = dispatcher;
         int count = 0;
-        for (int i = 0; i < MOST_AT_ONCE && (within == null || !within.hasLetGo()); i++) {
+        for (int i = 0; i < MOST_AT_ONCE && (within == null || !within.hasReleasedLead()); i++) {
             TaskLine line = ready.poll();
             if (line == null) {
                 break;

@@ -115,7 +115,7 @@ final class Unpacking {
     private void checkDescription(IncomingHandle using, SelfDescription described) {
         using.completion().throwFailure();
         if (!described.isAsExpected()) {
-            half.failNow(using, Failures.notMirrored(half.connection(), described.difference()));
+            half.failNow(using, MessageFailures.notMirrored(half.connection(), described.difference()));
         }
     }
 

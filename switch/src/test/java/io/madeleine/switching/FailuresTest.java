@@ -14,7 +14,7 @@ class FailuresTest {
     @EnumSource
     void shouldKeepRankKindAndTextOfALossThatAnotherThreadHasDetected(LossKind kind) {
         PeerFailedException seen = new PeerFailedException(3, kind, "it is gone");
-        PeerFailedException here = assertInstanceOf(PeerFailedException.class, Failures.seenFromHere(seen));
+        PeerFailedException here = assertInstanceOf(PeerFailedException.class, MessageFailures.seenFromHere(seen));
         assertEquals(3, here.rank());
         assertEquals(kind, here.kind());
         assertEquals("it is gone", here.getMessage());

@@ -47,7 +47,7 @@ class RoomsTest {
             Room.MESSAGE,
             List.of(
                     "ConnectionContext",
-                    "Failures",
+                    "MessageFailures",
                     "Flag",
                     "GlobalFence",
                     "Handles",

@@ -222,7 +222,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         polling.enter();
         try {
             armed = true;
-            if (remoteMemory.hasNews()) {
+            if (remoteMemory.hasWork()) {
                 return false;
             }
             for (Wish wish : wishes) {
@@ -231,7 +231,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
                 }
             }
             for (LoopConnection connection : polled) {
-                if (connection.hasNews()) {
+                if (connection.hasWork()) {
                     return false;
                 }
             }

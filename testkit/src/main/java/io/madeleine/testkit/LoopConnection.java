@@ -97,7 +97,7 @@ final class LoopConnection implements ProtocolConnection {
 
     @Override
     public boolean hasArrivals() {
-        return !here.closed && incoming[0].hasNews();
+        return !here.closed && incoming[0].hasWork();
     }
 
     @Override
@@ -212,7 +212,7 @@ final class LoopConnection implements ProtocolConnection {
         int work = 0;
         for (LoopPipe pipe : outgoing) {
             work += pipe.passToSender(isDue) ? 1 : 0;
-            if ((there.interested && pipe.hasNews()) || pipe.calls()) {
+            if ((there.interested && pipe.hasWork()) || pipe.calls()) {
                 there.adapter.ring();
             }
         }
@@ -238,7 +238,7 @@ final class LoopConnection implements ProtocolConnection {
 
     private boolean hasReadable() {
         for (LoopPipe pipe : incoming) {
-            if (pipe.hasNews()) {
+            if (pipe.hasWork()) {
                 return true;
             }
         }
@@ -268,7 +268,7 @@ final class LoopConnection implements ProtocolConnection {
     }
 
     /** Whether the leader, or a thread that waits for room, has something to do. */
-    boolean hasNews() {
+    boolean hasWork() {
         if (listener == null || here.closed) {
             return false;
         }

@@ -64,7 +64,7 @@ abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
     }
 
     /** Whether the consumer has something to read. */
-    boolean hasNews() {
+    boolean hasWork() {
         return limit() != consumed;
     }
 

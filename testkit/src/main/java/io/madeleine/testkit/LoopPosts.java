@@ -336,7 +336,7 @@ final class LoopPosts extends LoopDynamicPipe {
     }
 
     @Override
-    boolean hasNews() {
+    boolean hasWork() {
         lock.lock();
         try {
             return !landed.isEmpty() || (openHeader != 0 && PacketHeader.payloadBytes(openHeader) == 0);

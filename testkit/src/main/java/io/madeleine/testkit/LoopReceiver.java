@@ -40,7 +40,7 @@ abstract sealed class LoopReceiver permits LoopStaticLink, LoopDynamicLink {
                 boolean over = connection.isOverForReceiver(); // read first: packets before the end are then visible
                 header = incoming.front();
                 if (header == 0) {
-                    return over && !incoming.hasNews() && !incoming.hidesSomething() ? LinkStatus.CLOSED : 0;
+                    return over && !incoming.hasWork() && !incoming.hidesSomething() ? LinkStatus.CLOSED : 0;
                 }
                 leftBytes = PacketHeader.payloadBytes(header);
                 connection.roomMade(incoming);

@@ -133,7 +133,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
         ring.run();
     }
 
-    boolean hasNews() {
+    boolean hasWork() {
         return !begun.isEmpty();
     }
 

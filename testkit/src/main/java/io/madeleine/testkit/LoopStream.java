@@ -65,7 +65,7 @@ final class LoopStream extends LoopDynamicPipe {
     }
 
     @Override
-    boolean hasNews() {
+    boolean hasWork() {
         // An empty packet that was read and left in front counts, too.
         return limit() != consumed || (openHeader != 0 && PacketHeader.payloadBytes(openHeader) == 0);
     }

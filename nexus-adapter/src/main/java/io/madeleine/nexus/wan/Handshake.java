@@ -67,7 +67,7 @@ public final class Handshake {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime());
             try {
                 return connectOnce(host, port, credentials, (int) Math.max(1, leftMs));
-            } catch (Preauthentication.TurnedAwayException e) {
+            } catch (Preauthentication.RejectedException e) {
                 long pauseMs = pauseMs(attempt);
                 if (TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime()) <= pauseMs) {
                     throw new IOException(

@@ -87,7 +87,7 @@ final class Preauthentication implements ServerHandshake {
      * The client's half.
      *
      * @throws HandshakeException if the other end does not know the secret, or is another program
-     * @throws TurnedAwayException if the server has closed the connection before it has judged it
+     * @throws RejectedException if the server has closed the connection before it has judged it
      */
     static void knock(Socket socket, Credentials credentials) throws IOException {
         checkMagic(ByteBuffer.wrap(read(socket, Integer.BYTES)).getInt());
@@ -102,7 +102,7 @@ final class Preauthentication implements ServerHandshake {
             socket.getOutputStream().write(greeting(credentials.proof(PURPOSE, theirs)));
             verdict = read(socket, 1)[0];
         } catch (SocketException | EOFException e) {
-            throw new TurnedAwayException(e);
+            throw new RejectedException(e);
         }
         if (verdict != ACCEPTED) {
             throw new HandshakeException(
@@ -111,10 +111,10 @@ final class Preauthentication implements ServerHandshake {
     }
 
     /** The server has closed the connection before it has judged it, for lack of places, for instance. */
-    static final class TurnedAwayException extends IOException {
+    static final class RejectedException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        private TurnedAwayException(IOException cause) {
+        private RejectedException(IOException cause) {
             super(cause);
         }
     }

@@ -23,7 +23,7 @@ public final class ArgumentMemory {
     private static final long LARGEST_KEPT = 1 << 20;
 
     private static final long KEPT_BYTES = 16 << 20;
-    private static final int LEAST_LOG = 63 - Long.numberOfLeadingZeros(Wire.BULK_BYTES);
+    private static final int LEAST_LOG = 63 - Long.numberOfLeadingZeros(RequestLayout.BULK_BYTES);
     private static final long ALIGNMENT = 64;
 
     /** One request may take this fraction of the bound, so that a single one does not keep out all others. */
@@ -45,7 +45,7 @@ public final class ArgumentMemory {
 
     public ArgumentMemory(long maxBytes) {
         this.maxBytes = maxBytes;
-        for (long bytes = Wire.BULK_BYTES; bytes <= LARGEST_KEPT; bytes *= 2) {
+        for (long bytes = RequestLayout.BULK_BYTES; bytes <= LARGEST_KEPT; bytes *= 2) {
             kept.add(new ArrayDeque<>());
         }
     }

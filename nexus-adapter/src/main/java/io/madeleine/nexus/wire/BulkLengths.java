@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /**
  * The lengths of the large arguments of a request on a channel, which its sender has put behind the small ones; see
- * {@link Wire}.
+ * {@link RequestLayout}.
  *
  * <p>Threading: confined to caller.
  */
@@ -21,10 +21,10 @@ public final class BulkLengths {
         int tail = end - start < Integer.BYTES + Long.BYTES ? 0 : inline.getInt(end - Integer.BYTES);
         count = tail < 0 ? -tail : 1;
         tableBytes = tail < 0 ? (count + 1) * Integer.BYTES : Integer.BYTES;
-        if (tail == Integer.MIN_VALUE || count > Wire.MAX_BULKS || tableBytes > end - start) {
+        if (tail == Integer.MIN_VALUE || count > RequestLayout.MAX_BULKS || tableBytes > end - start) {
             throw new NexusException("a request with " + Integer.toUnsignedString(count)
                     + " large arguments was announced in " + (end - start) + " bytes of small ones: expected at most "
-                    + Wire.MAX_BULKS + ", and where the length of each is");
+                    + RequestLayout.MAX_BULKS + ", and where the length of each is");
         }
         if (count > bytes.length || bytes.length > Math.max(KEPT, count)) {
             bytes = new long[count];
@@ -32,8 +32,8 @@ public final class BulkLengths {
         int last = end - tableBytes - Long.BYTES;
         for (int i = 0; i < count; i++) {
             int at = inline.getInt(end - tableBytes + i * Integer.BYTES);
-            bytes[i] = at < 0 || at > last - start ? 0 : Wire.bulkBytes(inline, start + at);
-            if (bytes[i] < Wire.BULK_BYTES) {
+            bytes[i] = at < 0 || at > last - start ? 0 : RequestLayout.bulkBytes(inline, start + at);
+            if (bytes[i] < RequestLayout.BULK_BYTES) {
                 throw new NexusException("the length of a large argument is said to be at byte "
                         + Integer.toUnsignedString(at) + " of a request with " + (end - start)
                         + " bytes of small ones, and is not there");

@@ -12,7 +12,7 @@ package io.madeleine.nexus.wire;
  */
 public record Link(int endpoint, long grant, long grantRest) {
     /** The endpoint for the adapter's own requests, which every node has. */
-    public static final Link SYSTEM = new Link(Wire.SYSTEM_ENDPOINT);
+    public static final Link SYSTEM = new Link(RequestLayout.SYSTEM_ENDPOINT);
 
     /** A link without a grant, to an endpoint of a process of the same session. */
     public Link(int endpoint) {
@@ -25,7 +25,7 @@ public record Link(int endpoint, long grant, long grantRest) {
     }
 
     public boolean isSystem() {
-        return endpoint == Wire.SYSTEM_ENDPOINT;
+        return endpoint == RequestLayout.SYSTEM_ENDPOINT;
     }
 
     /** Whether the presented grant is the right one; takes the same time for every wrong grant. */

@@ -32,6 +32,6 @@ public final class Names {
     /** The name of the endpoint with a number, or {@code #number}. */
     public static String endpoint(int number) {
         String name = LAST[number & (REMEMBERED - 1)];
-        return name != null && Wire.endpointId(name) == number ? name : "#" + number;
+        return name != null && RequestLayout.endpointId(name) == number ? name : "#" + number;
     }
 }

@@ -149,7 +149,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
     @Override
     public final boolean armForBlocking() {
         armed = true;
-        return completions.isEmpty() && connections.keySet().stream().noneMatch(PolledConnection::hasNews);
+        return completions.isEmpty() && connections.keySet().stream().noneMatch(PolledConnection::hasWork);
     }
 
     @Override

@@ -159,7 +159,7 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
     }
 
     /** Whether there is an event, so that the engine must not sleep. */
-    final boolean hasNews() {
+    final boolean hasWork() {
         if (isClosed()) {
             return false;
         }

@@ -41,7 +41,7 @@ final class BootstrapClient implements Bootstrap {
     private final CountDownLatch serverExits = new CountDownLatch(1);
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private final List<ControlMessage.Death> deaths = new ArrayList<>();
     private final List<ControlMessage.PeerGaveUp> peersThatGaveUp = new ArrayList<>();
     private @Nullable Events events;
@@ -193,7 +193,7 @@ final class BootstrapClient implements Bootstrap {
                 if (leftNs <= 0) {
                     return Optional.empty();
                 }
-                news.awaitNanos(leftNs);
+                changed.awaitNanos(leftNs);
             }
             return Optional.of(List.copyOf(exchangeValues));
         } finally {
@@ -223,7 +223,7 @@ final class BootstrapClient implements Bootstrap {
             if (leftNs <= 0) {
                 return "and the bootstrap server does not answer";
             }
-            news.awaitNanos(leftNs);
+            changed.awaitNanos(leftNs);
         }
         return missing != null ? missing : "" + failure;
     }
@@ -322,7 +322,7 @@ final class BootstrapClient implements Bootstrap {
             }
             fail(all.toString());
             end = all;
-            news.signalAll();
+            changed.signalAll();
             listener = endListener;
         } finally {
             lock.unlock();
@@ -359,7 +359,7 @@ final class BootstrapClient implements Bootstrap {
         lock.lock();
         try {
             change.run();
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }

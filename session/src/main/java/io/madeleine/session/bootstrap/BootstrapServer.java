@@ -78,7 +78,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
     private volatile LongFunction<OptionalInt> exitCodes = _ -> OptionalInt.empty();
     private volatile boolean closed;
     private volatile boolean processLost;
-    private volatile String turnedAway = "";
+    private volatile String rejection = "";
     private boolean portClosed;
     private volatile Bootstrap.EndListener endListener = _ -> {};
     private volatile IntConsumer missedListener = _ -> {};
@@ -159,7 +159,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
 
     @Override
     public void refused(String why) {
-        turnedAway = "; " + why;
+        rejection = "; " + why;
     }
 
     private void serve(SocketChannel channel, ControlHandshake handshake) {
@@ -392,7 +392,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
             lock.unlock();
         }
         all.forEach(session -> {
-            session.awaitDeparture(rank, LAST_WORDS_MS); // the messages it sent before its end are still being read
+            session.awaitGone(rank, LAST_WORDS_MS); // the messages it sent before its end are still being read
             session.lost(rank, reason);
             miss(session, rank, reason);
         });
@@ -415,8 +415,8 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
     }
 
     @Override
-    public String turnedAway() {
-        return turnedAway;
+    public String rejection() {
+        return rejection;
     }
 
     @Override

@@ -36,7 +36,7 @@ final class BootstrapSession {
     private final @Nullable Member[] members;
     private final Map<String, byte[][]> exchanges = new HashMap<>();
     private @Nullable ControlMessage failure;
-    private final Condition departure = lock.newCondition();
+    private final Condition memberGone = lock.newCondition();
     private boolean ended;
 
     /** A process that joined the session. It stays in the list after it has left. */
@@ -80,7 +80,7 @@ final class BootstrapSession {
         /**
          * Why the last refused process was refused, as a text to append for those who wait; empty if none was refused.
          */
-        String turnedAway();
+        String rejection();
 
         /** Which processes wait in other sessions, perhaps because of a different configuration; empty if none does. */
         String othersWaiting(BootstrapSession session);
@@ -281,12 +281,12 @@ final class BootstrapSession {
     }
 
     /** Waits until the process counts as gone, which happens after all its messages have been handled. Bounded. */
-    void awaitDeparture(int rank, long timeoutMs) {
+    void awaitGone(int rank, long timeoutMs) {
         lock.lock();
         try {
             long leftNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
             for (Member member = members[rank]; member != null && member.present && leftNs > 0; ) {
-                leftNs = departure.awaitNanos(leftNs);
+                leftNs = memberGone.awaitNanos(leftNs);
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
@@ -303,7 +303,7 @@ final class BootstrapSession {
         switch (message) {
             case ControlMessage.Put put -> put(rank, put);
             case ControlMessage.MissingQuery(String key) -> {
-                String whoElse = isFull() ? "" : server.turnedAway() + server.othersWaiting(this);
+                String whoElse = isFull() ? "" : server.rejection() + server.othersWaiting(this);
                 sender.send(new ControlMessage.MissingReply(key, missing(key) + whoElse));
             }
             case ControlMessage.Heartbeat() -> {}
@@ -404,7 +404,7 @@ final class BootstrapSession {
                 return;
             }
             member.present = false;
-            departure.signalAll();
+            memberGone.signalAll();
             if (notice instanceof ControlMessage.Death) {
                 member.sender.send(notice); // it may be alive: then it learns that it has been given up
                 server.processLost();

@@ -127,7 +127,7 @@ final class RemoteLaunches {
      * Completes futures in a thread of its own, since the user's actions on them must not block the reader of the
      * control connection.
      */
-    private static void beside(Runnable news) {
-        Thread.ofVirtual().name("madeleine-launched").start(news);
+    private static void beside(Runnable notification) {
+        Thread.ofVirtual().name("madeleine-launched").start(notification);
     }
 }

@@ -36,7 +36,7 @@ public final class Connecting {
     private final Resources resources;
     private final Timeouts timeouts;
     private final Map<String, ProtocolChannel> protocolChannels = new HashMap<>();
-    private final Waitable news = new Waitable();
+    private final Waitable changed = new Waitable();
 
     /** A connection that is being made. */
     private record Wanted(Route route, SelectionTable table, CompletableFuture<ProtocolConnection> future) {}
@@ -75,7 +75,7 @@ public final class Connecting {
             wanted.add(begin(route, deadlineNs));
         }
         boolean inTime = engine.await(
-                news,
+                changed,
                 () -> firstDeath.get().isPresent()
                         || wanted.stream().allMatch(one -> one.future.isDone())
                         || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
@@ -94,7 +94,7 @@ public final class Connecting {
 
     /** A peer has died: ends the wait for its connections. */
     public void peerDied() {
-        engine.signal(news);
+        engine.signal(changed);
     }
 
     /**
@@ -118,7 +118,7 @@ public final class Connecting {
         SelectionTable table = table(route);
         CompletableFuture<ProtocolConnection> future =
                 protocolChannel(route).connect(request(route, table, deadlineNs));
-        future.whenComplete((_, _) -> engine.signal(news));
+        future.whenComplete((_, _) -> engine.signal(changed));
         return new Wanted(route, table, future);
     }
 

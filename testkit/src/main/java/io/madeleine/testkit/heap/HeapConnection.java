@@ -57,7 +57,7 @@ final class HeapConnection extends PolledConnection {
     @Override
     protected boolean hasPackets() {
         HeapLink opened = link;
-        return opened == null ? in.hasBytes() : opened.hasNews();
+        return opened == null ? in.hasBytes() : opened.hasWork();
     }
 
     @Override

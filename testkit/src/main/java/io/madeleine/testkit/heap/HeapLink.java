@@ -48,7 +48,7 @@ final class HeapLink implements DynamicLink {
     }
 
     /** Whether the receiver has something to read. An empty packet that was read and left in front counts. */
-    boolean hasNews() {
+    boolean hasWork() {
         return in.hasBytes() || (front != 0 && PacketHeader.payloadBytes(front) == 0);
     }
 

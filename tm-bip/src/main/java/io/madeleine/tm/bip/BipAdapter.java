@@ -18,10 +18,10 @@ import io.madeleine.tm.bip.io.FaultyPort;
 import io.madeleine.tm.bip.io.NioPort;
 import io.madeleine.tm.bip.protocol.Cookies;
 import io.madeleine.tm.bip.protocol.Datagram;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.Endpoint;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
 import io.madeleine.tm.bip.protocol.RingPool;
-import io.madeleine.tm.bip.protocol.Wire;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -70,7 +70,7 @@ final class BipAdapter implements Adapter {
     private final SecureRandom random = new SecureRandom();
 
     /** Completions of requests, to be run once the lock is free. */
-    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> upcalls = new ConcurrentLinkedQueue<>();
 
     /** Attempts to be made in the next poll. */
     private final Queue<BipCall> calls = new ConcurrentLinkedQueue<>();
@@ -111,7 +111,7 @@ final class BipAdapter implements Adapter {
         this.rings = new RingPool(arena);
         this.timers = new Timers(context.newDemand());
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
-        this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
+        this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), upcalls::add);
         this.progress = new BipProgress(this, port, timers, arena, config.rebinding());
         this.registration = context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
         this.watcher = ArrivalWatcher.of(name, progress, port);
@@ -175,16 +175,16 @@ final class BipAdapter implements Adapter {
 
     /** A stranger asks for a cookie, or returns one. Called by the thread that polls. */
     void onRequest(Datagram datagram, InetSocketAddress from, long nowNs) {
-        if (datagram.length() < Wire.REQUEST_BYTES || datagram.number() == 0 || closed) {
+        if (datagram.length() < DatagramLayout.REQUEST_BYTES || datagram.number() == 0 || closed) {
             return; // too short: the answer would be longer than the request
         }
         long peerId = datagram.number();
-        if (datagram.kind() == Wire.INIT) {
-            output(from, Wire.COOKIE, peerId, 0, cookies.make(bytesOf(from), peerId, nowNs));
+        if (datagram.kind() == DatagramLayout.INIT) {
+            output(from, DatagramLayout.COOKIE, peerId, 0, cookies.make(bytesOf(from), peerId, nowNs));
             return;
         }
-        byte[] cookie = new byte[Wire.COOKIE_BYTES];
-        datagram.bytes().get(Wire.HEADER_BYTES, cookie);
+        byte[] cookie = new byte[DatagramLayout.COOKIE_BYTES];
+        datagram.bytes().get(DatagramLayout.HEADER_BYTES, cookie);
         if (!cookies.isValid(cookie, bytesOf(from), peerId, nowNs)) {
             return;
         }
@@ -232,7 +232,7 @@ final class BipAdapter implements Adapter {
             manager.poll(nowNs);
             for (int i = lines.size() - 1; i >= 0; i--) {
                 BipConnection line = lines.get(i);
-                work += line.hasNews() ? line.feed(nowNs) : 0;
+                work += line.hasWork() ? line.feed(nowNs) : 0;
                 if (!line.isHandshaking()) {
                     lines.remove(line);
                 }
@@ -243,7 +243,7 @@ final class BipAdapter implements Adapter {
 
     private int tell() {
         int told = 0;
-        for (Runnable next = news.poll(); next != null; next = news.poll()) {
+        for (Runnable next = upcalls.poll(); next != null; next = upcalls.poll()) {
             next.run();
             told++;
         }
@@ -251,7 +251,7 @@ final class BipAdapter implements Adapter {
     }
 
     boolean isQuiet() {
-        return news.isEmpty() && calls.isEmpty();
+        return upcalls.isEmpty() && calls.isEmpty();
     }
 
     long untilHandshakesNs(long nowNs) {

@@ -6,8 +6,8 @@ import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ConfigReader;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.bip.io.Faults;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
-import io.madeleine.tm.bip.protocol.Wire;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -93,7 +93,8 @@ public record BipConfig(
                 new EndpointSettings(
                         window(small, 16 * KIB),
                         window(large, 64 * KIB),
-                        bip.bytes("max-datagram", Wire.SAFE_DATAGRAM_BYTES, Wire.MAX_DATAGRAM_BYTES),
+                        bip.bytes(
+                                "max-datagram", DatagramLayout.SAFE_DATAGRAM_BYTES, DatagramLayout.MAX_DATAGRAM_BYTES),
                         bip.durationNs(
                                 "ack-delay", 0, TimeUnit.MILLISECONDS.toNanos(100), "a duration up to 100ms, or 0s"),
                         bip.peerTimeoutNs(),

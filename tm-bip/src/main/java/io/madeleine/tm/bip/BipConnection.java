@@ -12,8 +12,8 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.bip.protocol.Datagram;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.Endpoint;
-import io.madeleine.tm.bip.protocol.Wire;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -66,7 +66,8 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     BipConnection(BipProgress progress, Endpoint endpoint, List<InetSocketAddress> places, @Nullable BipCall call) {
         this.progress = progress;
         this.endpoint = endpoint;
-        this.control = new ControlLine(endpoint.out(Wire.CONTROL_STREAM), endpoint.in(Wire.CONTROL_STREAM));
+        this.control = new ControlLine(
+                endpoint.out(DatagramLayout.CONTROL_STREAM), endpoint.in(DatagramLayout.CONTROL_STREAM));
         this.places = places;
         this.target = places.getFirst();
         this.call = call;
@@ -387,12 +388,12 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     private boolean hasPackets() {
         BipShortLink small = shortLink;
         BipLongLink large = longLink;
-        return small != null && small.reader().hasNews()
-                || large != null && large.reader().hasNews();
+        return small != null && small.reader().hasWork()
+                || large != null && large.reader().hasWork();
     }
 
     /** Whether there is an event for an upcall, so that the connection stays on the list. */
-    boolean hasNews() {
+    boolean hasWork() {
         if (closed) {
             return false;
         }

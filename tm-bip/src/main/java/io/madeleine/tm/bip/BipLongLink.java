@@ -6,8 +6,8 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.SendStream;
-import io.madeleine.tm.bip.protocol.Wire;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -33,14 +33,14 @@ final class BipLongLink implements DynamicLink, PostingLink {
     BipLongLink(BipConnection connection, TransmissionCapabilities capabilities) {
         this.connection = connection;
         this.capabilities = capabilities;
-        this.headers = connection.endpoint().out(Wire.HEADER_STREAM);
-        this.payload = connection.endpoint().out(Wire.LONG_STREAM);
+        this.headers = connection.endpoint().out(DatagramLayout.HEADER_STREAM);
+        this.payload = connection.endpoint().out(DatagramLayout.LONG_STREAM);
         this.reader = new PacketReader(
                 connection,
-                connection.endpoint().in(Wire.HEADER_STREAM),
-                connection.endpoint().in(Wire.LONG_STREAM));
-        this.expected = new ExpectedBlocks(connection.endpoint().in(Wire.LONG_STREAM));
-        connection.endpoint().in(Wire.LONG_STREAM).placement(expected);
+                connection.endpoint().in(DatagramLayout.HEADER_STREAM),
+                connection.endpoint().in(DatagramLayout.LONG_STREAM));
+        this.expected = new ExpectedBlocks(connection.endpoint().in(DatagramLayout.LONG_STREAM));
+        connection.endpoint().in(DatagramLayout.LONG_STREAM).placement(expected);
     }
 
     @Override

@@ -6,8 +6,8 @@ import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.tm.bip.io.DatagramPort;
 import io.madeleine.tm.bip.io.FaultyPort;
 import io.madeleine.tm.bip.protocol.Datagram;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.Endpoint;
-import io.madeleine.tm.bip.protocol.Wire;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicLong;
@@ -179,7 +179,7 @@ final class BipProgress implements ProgressSource {
             each.nextTouched = null;
             each.isTouched = false;
             work += each.flush(nowNs, true) ? 1 : 0;
-            if (each.hasNews()) {
+            if (each.hasWork()) {
                 ready.push(each);
             }
             each = next;
@@ -191,17 +191,17 @@ final class BipProgress implements ProgressSource {
     private void dispatch(InetSocketAddress from, long nowNs) {
         int kind = datagram.kind();
         switch (kind) {
-            case Wire.INIT, Wire.OPEN -> adapter.onRequest(datagram, from, nowNs);
-            case Wire.COOKIE, Wire.ACCEPT, Wire.DATA -> {
+            case DatagramLayout.INIT, DatagramLayout.OPEN -> adapter.onRequest(datagram, from, nowNs);
+            case DatagramLayout.COOKIE, DatagramLayout.ACCEPT, DatagramLayout.DATA -> {
                 BipConnection found = connections.find(datagram.destination());
                 if (found != null) {
                     found.receive(datagram, from, nowNs);
                     touch(found);
-                } else if (kind == Wire.DATA) {
-                    output.sendAnswer(from, Wire.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING);
+                } else if (kind == DatagramLayout.DATA) {
+                    output.sendAnswer(from, DatagramLayout.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING);
                 }
             }
-            case Wire.UNKNOWN -> {
+            case DatagramLayout.UNKNOWN -> {
                 BipConnection found = connections.findByPeer(datagram.number(), from);
                 if (found != null) {
                     found.onUnknown();
@@ -265,7 +265,7 @@ final class BipProgress implements ProgressSource {
             each.nextListed = null;
             each.isListed.set(false);
             work += each.upcall();
-            if (each.hasNews()) {
+            if (each.hasWork()) {
                 ready.push(each);
             }
         }

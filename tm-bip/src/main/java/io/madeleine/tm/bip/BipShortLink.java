@@ -5,8 +5,8 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.OneStepLink;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.SendStream;
-import io.madeleine.tm.bip.protocol.Wire;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -27,11 +27,11 @@ final class BipShortLink implements OneStepLink {
     BipShortLink(BipConnection connection, TransmissionCapabilities capabilities) {
         this.connection = connection;
         this.capabilities = capabilities;
-        this.out = connection.endpoint().out(Wire.SHORT_STREAM);
+        this.out = connection.endpoint().out(DatagramLayout.SHORT_STREAM);
         this.reader = new PacketReader(
                 connection,
-                connection.endpoint().in(Wire.SHORT_STREAM),
-                connection.endpoint().in(Wire.SHORT_STREAM));
+                connection.endpoint().in(DatagramLayout.SHORT_STREAM),
+                connection.endpoint().in(DatagramLayout.SHORT_STREAM));
         this.buffer = MemorySegment.ofArray(new byte[capabilities.bufferBytes()]);
     }
 

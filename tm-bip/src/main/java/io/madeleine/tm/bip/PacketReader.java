@@ -29,7 +29,7 @@ final class PacketReader {
     }
 
     /** Whether there is something to read; an empty packet in front counts until it is released. Under the lock. */
-    boolean hasNews() {
+    boolean hasWork() {
         return front == 0
                 ? headers.readableBytes() >= PacketHeader.BYTES
                 : payload.readableBytes() > 0 || PacketHeader.payloadBytes(front) == 0;

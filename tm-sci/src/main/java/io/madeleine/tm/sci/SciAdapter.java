@@ -74,7 +74,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final ConnectionManager connections;
 
     /** Completions of connection requests, to be run after the lock is released. */
-    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> upcalls = new ConcurrentLinkedQueue<>();
 
     private final List<ConnectionAttempt> calls = new ArrayList<>();
     private final List<SciConnection> graves = new ArrayList<>();
@@ -90,7 +90,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.config = config;
         this.context = context;
         this.directory = directory;
-        this.connections = new ConnectionManager(SciPmm.NAME, context, LIMITS, news::add);
+        this.connections = new ConnectionManager(SciPmm.NAME, context, LIMITS, upcalls::add);
         this.proof = Digests.proof(context.sessionId(), context.secret());
         this.inbox = createInbox();
         this.blocks = new SharedBlocks(directory, context.memory(), config.sharesFromBytes());
@@ -353,7 +353,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         } finally {
             lock.unlock();
         }
-        for (Runnable next = news.poll(); next != null; next = news.poll()) {
+        for (Runnable next = upcalls.poll(); next != null; next = upcalls.poll()) {
             next.run();
         }
         return ended;

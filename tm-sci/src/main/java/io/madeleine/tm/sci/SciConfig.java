@@ -8,8 +8,8 @@ import io.madeleine.tm.sci.link.Lender;
 import io.madeleine.tm.sci.link.PairSizes;
 import io.madeleine.tm.sci.link.RingLayout;
 import io.madeleine.tm.sci.link.SingleCopy;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SciKeys;
-import io.madeleine.tm.sci.memory.Words;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -99,8 +99,8 @@ public record SciConfig(
         small.require("ring", Integer.bitCount(ringBytes) == 1, "a power of two");
         long minRingBytes = RingLayout.minRingBytes(bufferBytes);
         small.require("ring", ringBytes >= minRingBytes, minRingBytes + " bytes or more for this short.buffer");
-        int cellBytes = regular.bytes("cell", Words.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
-        regular.require("cell", cellBytes % Words.PAGE_BYTES == 0, "a multiple of 4 KiB");
+        int cellBytes = regular.bytes("cell", OrderedWords.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
+        regular.require("cell", cellBytes % OrderedWords.PAGE_BYTES == 0, "a multiple of 4 KiB");
         return new SciConfig(
                 sci.bool("enabled"),
                 directory(sci),

@@ -13,9 +13,9 @@ import io.madeleine.tm.sci.link.PairLayout;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.PairSizes;
 import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
 import io.madeleine.tm.sci.memory.TruncatedFiles;
-import io.madeleine.tm.sci.memory.Words;
 import io.madeleine.tm.sci.wake.InboxLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -158,7 +158,7 @@ final class SegmentHandshake implements HandshakeLine {
             return;
         }
         // Read before the frame: a frame that the peer wrote before it gave up counts.
-        long state = Words.acquire(memory, PairLayout.state(other()));
+        long state = OrderedWords.acquire(memory, PairLayout.state(other()));
         ByteBuffer frame = takeFrame();
         if (frame != null) {
             fed.receive(frame, nowNs);
@@ -263,7 +263,7 @@ final class SegmentHandshake implements HandshakeLine {
     /** Ends the handshake, tells the peer so, and frees the segment. */
     void close(String reason) {
         if (isWhole()) {
-            Words.setVolatile(memory, PairLayout.state(side), SciConnection.CLOSED);
+            OrderedWords.setVolatile(memory, PairLayout.state(side), SciConnection.CLOSED);
             VarHandle.fullFence();
             call.peer.announce(InboxLayout.CONTROL_SLOT);
         }

@@ -12,8 +12,8 @@ import io.madeleine.tm.sci.link.PairLayout;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.RingLayout;
 import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
-import io.madeleine.tm.sci.memory.Words;
 import io.madeleine.tm.sci.wake.InboxLayout;
 import io.madeleine.tm.sci.wake.SciProgress;
 import java.io.IOException;
@@ -140,7 +140,7 @@ class CorruptPeerTest {
                     long offset = anywhere
                             ? random.nextLong(segment.memory().byteSize() / Long.BYTES) * Long.BYTES
                             : words.get(random.nextInt(words.size()));
-                    Words.setVolatile(segment.memory(), offset, FuzzUser.anyValue(random));
+                    OrderedWords.setVolatile(segment.memory(), offset, FuzzUser.anyValue(random));
                     ((SciProgress) b.adapter.progress()).announceToSelf(segment.ownSlot()); // as the peer does
                 }
                 a.round();
@@ -176,7 +176,7 @@ class CorruptPeerTest {
             var right = connectSoon(b, a, false);
             b.round(); // answers
             if (seen.byteSize() > 0) {
-                Words.setVolatile(seen, 2688 + random.nextInt(14) * 8L, FuzzUser.anyValue(random)); // the answer
+                OrderedWords.setVolatile(seen, 2688 + random.nextInt(14) * 8L, FuzzUser.anyValue(random)); // the answer
             }
             Side.settle(a, left, b, right);
             for (CompletableFuture<ProtocolConnection> end : List.of(left, right)) {
@@ -240,7 +240,7 @@ class CorruptPeerTest {
         MemorySegment memory = mapOffer();
         for (int i = random.nextInt(3); i >= 0; i--) {
             long words = random.nextBoolean() ? 0 : 128; // the sizes, or HELLO
-            Words.setVolatile(memory, words + random.nextInt(7) * 8L, FuzzUser.anyValue(random));
+            OrderedWords.setVolatile(memory, words + random.nextInt(7) * 8L, FuzzUser.anyValue(random));
         }
     }
 
@@ -275,7 +275,8 @@ class CorruptPeerTest {
                 long offset = random.nextBoolean()
                         ? random.nextLong(InboxLayout.BYTES / Long.BYTES) * Long.BYTES
                         : random.nextBoolean() ? InboxLayout.SUMMARY : InboxLayout.ASLEEP;
-                Words.setVolatile(inbox, offset, random.nextBoolean() ? random.nextLong() : FuzzUser.anyValue(random));
+                OrderedWords.setVolatile(
+                        inbox, offset, random.nextBoolean() ? random.nextLong() : FuzzUser.anyValue(random));
             }
             b.round();
             b.adapter.progress().armForBlocking();

@@ -24,7 +24,7 @@ import io.madeleine.tm.sci.link.PairLayout;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.RingLayout;
 import io.madeleine.tm.sci.link.SciConnection;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.wake.Watched;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -209,7 +209,7 @@ class CorruptSessionTest {
             case 3 -> PairLayout.state(segment.otherSide());
             default -> ring.headerOffset(random.nextInt(ring.ringBytes() / Long.BYTES) * (long) Long.BYTES);
         };
-        Words.setVolatile(segment.memory(), offset, value());
+        OrderedWords.setVolatile(segment.memory(), offset, value());
     }
 
     private long value() {

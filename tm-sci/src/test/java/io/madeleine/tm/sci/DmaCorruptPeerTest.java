@@ -8,7 +8,7 @@ import io.madeleine.tm.sci.link.PairLayout;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.SciConnection;
 import io.madeleine.tm.sci.link.SingleCopy;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,7 +83,7 @@ class DmaCorruptPeerTest {
             if (corruptions > 0 && random.nextInt(3) == 0) {
                 corruptions--;
                 long offset = words.get(random.nextInt(words.size()));
-                Words.setVolatile(segment.memory(), offset, FuzzUser.anyValue(random));
+                OrderedWords.setVolatile(segment.memory(), offset, FuzzUser.anyValue(random));
             }
             a.round();
             b.round();

@@ -25,7 +25,7 @@ import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.PeerMemory;
 import io.madeleine.tm.sci.link.SciConnection;
 import io.madeleine.tm.sci.link.SingleCopy;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.shared.SharedBlocks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -88,7 +88,7 @@ class DmaLoanTest {
     }
 
     private boolean isLent() {
-        return Words.acquire(memory, line.state(0)) == CellLayout.LENT;
+        return OrderedWords.acquire(memory, line.state(0)) == CellLayout.LENT;
     }
 
     private boolean isUntouched() {
@@ -184,7 +184,7 @@ class DmaLoanTest {
 
     private boolean isLentAnywhere() {
         for (int cell = 0; cell < line.cells(); cell++) {
-            if (Words.acquire(memory, line.state(cell)) == CellLayout.LENT) {
+            if (OrderedWords.acquire(memory, line.state(cell)) == CellLayout.LENT) {
                 return true;
             }
         }
@@ -302,7 +302,7 @@ class DmaLoanTest {
         BufferGroup group = Side.group(pattern(Arena.ofAuto()));
         sender.send(HEADER, group, TRAILER);
         for (long taken : List.of(BYTES + 1L, -1L)) {
-            Words.setRelease(memory, line.taken(0), taken);
+            OrderedWords.setRelease(memory, line.taken(0), taken);
         }
         assertEquals(LinkStatus.CLOSED, sender.send(HEADER, group, TRAILER));
         left.round();
@@ -319,9 +319,9 @@ class DmaLoanTest {
             other.right().start(listener);
             other.leftRegular().send(HEADER, Side.group(pattern(Arena.ofAuto())), TRAILER);
             switch (breach) {
-                case 0 -> Words.setPlain(segment.memory(), cells.length(0), BYTES + 1L);
-                case 1 -> Words.setPlain(segment.memory(), cells.length(0), 0);
-                default -> Words.setRelease(segment.memory(), cells.granted(0), 1);
+                case 0 -> OrderedWords.setPlain(segment.memory(), cells.length(0), BYTES + 1L);
+                case 1 -> OrderedWords.setPlain(segment.memory(), cells.length(0), 0);
+                default -> OrderedWords.setRelease(segment.memory(), cells.granted(0), 1);
             }
             TransmissionLink link = other.rightRegular();
             BufferGroup wanted = Side.group(Arena.ofAuto().allocate(BYTES));
@@ -338,12 +338,12 @@ class DmaLoanTest {
         PairSegment segment = ((SciConnection) pair.right()).segment();
         long lender = PairLayout.lender(PairLayout.INITIATOR);
         long reads = PairLayout.reads(PairLayout.ACCEPTOR);
-        assertEquals(1, Words.acquire(memory, reads));
+        assertEquals(1, OrderedWords.acquire(memory, reads));
         Process ended = new ProcessBuilder("true").start();
         ended.waitFor();
         for (long pid : new long[] {1, ended.pid(), -1, 1L << 40}) {
-            Words.setVolatile(memory, reads, 0);
-            Words.setVolatile(memory, lender, pid);
+            OrderedWords.setVolatile(memory, reads, 0);
+            OrderedWords.setVolatile(memory, lender, pid);
             SessionDirectory files = SessionDirectory.join(directory, "other", new ProcessIdentity(3, 0));
             SingleCopy copies = SingleCopy.of(
                     true,
@@ -353,7 +353,7 @@ class DmaLoanTest {
                     new SharedBlocks(files, SessionMemory.none(), Long.MAX_VALUE),
                     System.getLogger("test"));
             PeerMemory peer = new PeerMemory(segment, new FileStem(new ProcessIdentity(1, 0), 0), copies);
-            assertEquals(0, Words.acquire(memory, reads), "pid " + pid);
+            assertEquals(0, OrderedWords.acquire(memory, reads), "pid " + pid);
             copies.close();
             files.close();
             assertFalse(isLent());
@@ -369,7 +369,7 @@ class DmaLoanTest {
         BufferGroup group = Side.group(block);
         MemorySegment target = Arena.ofAuto().allocate(BYTES);
         sender.send(HEADER, group, TRAILER);
-        Words.setPlain(memory, line.address(0), 4096); // where nothing is: the read fails
+        OrderedWords.setPlain(memory, line.address(0), 4096); // where nothing is: the read fails
         finish(group, TRAILER, Side.group(target));
         assertEquals(-1, target.mismatch(block));
     }

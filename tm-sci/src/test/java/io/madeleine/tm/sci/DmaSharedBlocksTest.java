@@ -23,8 +23,8 @@ import io.madeleine.tm.sci.link.PairLayout;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.SciCellLink;
 import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
-import io.madeleine.tm.sci.memory.Words;
 import io.madeleine.tm.sci.shared.BlockFileLayout;
 import io.madeleine.tm.sci.shared.Slab;
 import io.madeleine.tm.sci.shared.Slabs;
@@ -145,10 +145,10 @@ class DmaSharedBlocksTest {
             BufferGroup group = Side.group(block);
             assertEquals(LinkStatus.PENDING, sender.send(HEADER, group, TRAILER));
             int lent = 0;
-            while (Words.acquire(memory, line.state(lent)) != CellLayout.LENT) {
+            while (OrderedWords.acquire(memory, line.state(lent)) != CellLayout.LENT) {
                 lent++;
             }
-            Words.setPlain(memory, line.address(lent), place);
+            OrderedWords.setPlain(memory, line.address(lent), place);
             MemorySegment target = arena.allocate(BYTES);
             transfer(group, Side.group(target));
             assertEquals(-1, target.mismatch(block), "place " + place);
@@ -277,7 +277,7 @@ class DmaSharedBlocksTest {
                         left.adapter.remoteMemory().orElseThrow().export(block, RemoteMemory.Access.READ_WRITE);
                 try (Arena peers = Arena.ofShared()) {
                     MemorySegment file = SegmentFile.open(onlyBlockFile(), 1, Long.MAX_VALUE, peers);
-                    Words.setVolatile(file, BlockFileLayout.users(file, 0), 1); // and is killed
+                    OrderedWords.setVolatile(file, BlockFileLayout.users(file, 0), 1); // and is killed
                 }
             }
             MemorySegment next = other.allocate(SMALL_BYTES);

@@ -21,8 +21,8 @@ import io.madeleine.tm.sci.files.SessionDirectory;
 import io.madeleine.tm.sci.link.CellProducer;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
-import io.madeleine.tm.sci.memory.Words;
 import io.madeleine.tm.sci.wake.Inbox;
 import io.madeleine.tm.sci.wake.InboxLayout;
 import java.io.IOException;
@@ -283,7 +283,7 @@ final class Mortal {
             Inbox.open(file).announce(slot);
         } else {
             MemorySegment inbox = SegmentFile.open(file, InboxLayout.BYTES, InboxLayout.BYTES, Arena.global());
-            Words.setBits(inbox, InboxLayout.word(slot), InboxLayout.bit(slot));
+            OrderedWords.setBits(inbox, InboxLayout.word(slot), InboxLayout.bit(slot));
         }
         VarHandle.fullFence();
     }

@@ -8,7 +8,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.tm.sci.link.CellLayout;
 import io.madeleine.tm.sci.link.PairLayout;
 import io.madeleine.tm.sci.link.PairSizes;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.wake.InboxLayout;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,7 +51,7 @@ class PairLayoutTest {
     /** Of a session on one host with one channel: a segment for each pair, an inbox and a record for each process. */
     private static long sessionBytes(int processes, long bytesPerConnection) {
         return processes * (processes - 1L) / 2 * bytesPerConnection
-                + processes * (InboxLayout.BYTES + Words.PAGE_BYTES);
+                + processes * (InboxLayout.BYTES + OrderedWords.PAGE_BYTES);
     }
 
     @Test
@@ -78,7 +78,7 @@ class PairLayoutTest {
                     random.nextInt(64, 20_000) & ~7, random.nextInt(5)); // both, one of them, or in the other order
             PairSizes sizes = new PairSizes(
                     1 << random.nextInt(17, 22),
-                    Words.PAGE_BYTES * random.nextInt(1, 33),
+                    OrderedWords.PAGE_BYTES * random.nextInt(1, 33),
                     random.nextInt(PairSizes.MIN_CELLS, 70));
             assertTrue(sizes.isValid(modules));
             assertDisjoint(PairLayout.of(modules, sizes), modules + " " + sizes);
@@ -105,13 +105,13 @@ class PairLayoutTest {
         }
         layout.rings()
                 .forEach(both -> both.forEach(ring -> {
-                    assertEquals(0, ring.consumerOffset() % Words.LINE_BYTES, what);
+                    assertEquals(0, ring.consumerOffset() % OrderedWords.LINE_BYTES, what);
                     regions.add(new Region(ring.consumerOffset(), ring.consumerOffset() + ring.totalBytes()));
                 }));
         layout.cells()
                 .forEach(both -> both.forEach(line -> {
-                    assertEquals(0, line.controlOffset() % Words.LINE_BYTES, what);
-                    assertEquals(0, line.dataOffset() % Words.PAGE_BYTES, what);
+                    assertEquals(0, line.controlOffset() % OrderedWords.LINE_BYTES, what);
+                    assertEquals(0, line.dataOffset() % OrderedWords.PAGE_BYTES, what);
                     regions.add(new Region(
                             line.controlOffset(), line.controlOffset() + CellLayout.controlBytes(line.cells())));
                     regions.add(new Region(line.dataOffset(), line.dataOffset() + line.dataBytes()));
@@ -132,7 +132,7 @@ class PairLayoutTest {
         assertEquals(configured, configured.within(modules, bytes));
         PairSizes smallest = configured.within(modules, 0);
         long smallestBytes = PairLayout.of(modules, smallest).totalBytes();
-        assertEquals(new PairSizes(64 * 1024, Words.PAGE_BYTES, PairSizes.MIN_CELLS), smallest);
+        assertEquals(new PairSizes(64 * 1024, OrderedWords.PAGE_BYTES, PairSizes.MIN_CELLS), smallest);
         for (long limit = bytes - 1; limit >= smallestBytes; limit = limit * 9 / 10) {
             PairSizes fitting = configured.within(modules, limit);
             assertTrue(fitting.isValid(modules), fitting.toString());

@@ -8,7 +8,7 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.tm.sci.link.SciConnection;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.wake.InboxLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -98,7 +98,7 @@ class ScarceMemoryTest {
             List<Side.Pair> pairs = allToAll(sides, 64, 1, settings);
             assertEquals(64 * 63 / 2, pairs.size());
             assertEquals(
-                    pairs.size() * bytes(pairs.getFirst()) + 64 * (InboxLayout.BYTES + Words.PAGE_BYTES),
+                    pairs.size() * bytes(pairs.getFirst()) + 64 * (InboxLayout.BYTES + OrderedWords.PAGE_BYTES),
                     fileSystem.usedBytes(),
                     "memory is what the connections take, and nothing else");
             sides.forEach(Side::close);

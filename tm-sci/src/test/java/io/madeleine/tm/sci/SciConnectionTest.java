@@ -20,8 +20,8 @@ import io.madeleine.tm.sci.link.PairHeaderFlyweight;
 import io.madeleine.tm.sci.link.PairSegment;
 import io.madeleine.tm.sci.link.RingLayout;
 import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
-import io.madeleine.tm.sci.memory.Words;
 import io.madeleine.tm.sci.wake.Inbox;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -204,7 +204,7 @@ class SciConnectionTest {
     void shouldRefuseTheOfferOfAnotherVersionAtBothEnds() throws Exception {
         var left = a.connect("main", b, true);
         try (Arena arena = Arena.ofConfined()) {
-            Words.setVolatile(SegmentFile.open(offer(), 4096, 1 << 30, arena), 0, PairHeaderFlyweight.MAGIC + 1);
+            OrderedWords.setVolatile(SegmentFile.open(offer(), 4096, 1 << 30, arena), 0, PairHeaderFlyweight.MAGIC + 1);
         }
         var right = b.connect("main", a, false);
         Side.settle(a, left, b, right);
@@ -585,7 +585,7 @@ class SciConnectionTest {
         pair.right().start(right);
         PairSegment segment = ((SciConnection) pair.left()).segment();
         RingLayout ring = segment.layout().rings().getFirst().get(segment.side());
-        Words.setVolatile(segment.memory(), ring.consumerOffset(), position);
+        OrderedWords.setVolatile(segment.memory(), ring.consumerOffset(), position);
         long claimed = 0;
         for (int i = 0; claimed >= 0 && i < ring.ringBytes(); i++) {
             claimed = pair.leftShort().claim();

@@ -15,8 +15,8 @@ import io.madeleine.tm.tcp.io.StreamBuffers;
 import io.madeleine.tm.tcp.io.Wire;
 import io.madeleine.tm.tcp.reactor.LoopWatcher;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
+import io.madeleine.tm.tcp.stream.AddressPair;
 import io.madeleine.tm.tcp.stream.Coalescing;
-import io.madeleine.tm.tcp.stream.Endpoints;
 import io.madeleine.tm.tcp.stream.Lingering;
 import io.madeleine.tm.tcp.stream.PathWatch;
 import io.madeleine.tm.tcp.stream.SocketTable;
@@ -200,7 +200,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     @Override
     public void establish(HandshakeHandler handshake, PendingConnection wanted) {
         try {
-            Optional<Endpoints> ends = Endpoints.of(handshake.channel());
+            Optional<AddressPair> ends = AddressPair.of(handshake.channel());
             options.settle(handshake.channel(), ends.isPresent() && ends.get().areOnOneHost());
             Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
                 if (taken.isSuccess()) {
@@ -214,7 +214,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         }
     }
 
-    private void establish(Wire wire, Optional<Endpoints> ends, HandshakeHandler handshake, PendingConnection wanted) {
+    private void establish(
+            Wire wire, Optional<AddressPair> ends, HandshakeHandler handshake, PendingConnection wanted) {
         TcpConnection connection;
         try {
             connection = new TcpConnection(
@@ -236,7 +237,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         }
     }
 
-    private void connect(TcpConnection connection, Optional<Endpoints> ends, ByteBuffer leftover) throws IOException {
+    private void connect(TcpConnection connection, Optional<AddressPair> ends, ByteBuffer leftover) throws IOException {
         try {
             if (leftover.hasRemaining()) {
                 connection.prepend(leftover);

@@ -67,7 +67,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     private final ConnectionManager manager;
     private final ReentrantLock lock = new ReentrantLock();
     private final ActiveList active = new ActiveList();
-    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> upcalls = new ConcurrentLinkedQueue<>();
     private final List<ViaConnection> lines = new ArrayList<>();
     private final Map<ViaConnection, PendingConnection> calls = new HashMap<>();
     private final Map<ViaConnection, ViaAddress> processes = new HashMap<>();
@@ -75,7 +75,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     private final Queue<Arrived> openings = new ConcurrentLinkedQueue<>();
     private boolean someUnheard;
     private volatile boolean someBehind;
-    private volatile boolean linesHaveNews;
+    private volatile boolean linesHaveWork;
     private volatile long controlDueNs = Long.MAX_VALUE;
     private long nextPeerCheckNs;
     private volatile boolean closed;
@@ -85,7 +85,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         this.context = context;
         this.sizes = sizes;
         this.connections = new ConnectionTable();
-        this.manager = new ConnectionManager(ViaPmm.NAME, context, HandshakeLimits.DEFAULT, news::add);
+        this.manager = new ConnectionManager(ViaPmm.NAME, context, HandshakeLimits.DEFAULT, upcalls::add);
         this.port = new ViaPort(info, settings, context.newDemand(), this, this::onWritten);
         this.regions = port.regions(
                 context.memory(),
@@ -227,11 +227,11 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
                     return;
                 }
                 openings.add(new Arrived(slot, memory, at, bytes, connection));
-                lineHasNews();
+                lineHasWork();
                 return;
             } else if (to == MessageFlyweight.NO_CONNECTION && kind == MessageFlyweight.OPEN) {
                 openings.add(new Arrived(slot, memory, at, bytes, null));
-                lineHasNews();
+                lineHasWork();
                 return;
             }
         }
@@ -344,8 +344,8 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     }
 
     @Override
-    public void lineHasNews() {
-        linesHaveNews = true;
+    public void lineHasWork() {
+        linesHaveWork = true;
         wake();
     }
 
@@ -362,7 +362,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         if (someBehind) {
             flush();
         }
-        if (linesHaveNews || nowNs - controlDueNs >= 0 && controlDueNs != Long.MAX_VALUE) {
+        if (linesHaveWork || nowNs - controlDueNs >= 0 && controlDueNs != Long.MAX_VALUE) {
             work += control(nowNs);
         }
         work += tell();
@@ -392,13 +392,13 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         int work = 0;
         lock.lock();
         try {
-            linesHaveNews = false;
+            linesHaveWork = false;
             work += takeOpenings();
             boolean _ = manager.poll(System.nanoTime());
             for (ViaConnection line : List.copyOf(lines)) {
                 work += line.feed(nowNs);
                 PendingConnection wanted = calls.get(line);
-                if (wanted != null && (wanted.isDone() || line.lineHasNews())) {
+                if (wanted != null && (wanted.isDone() || line.lineHasWork())) {
                     calls.remove(line);
                     boolean _ = wanted.fail("no line could be opened: " + line.seenOfLoss());
                     line.close();
@@ -415,8 +415,8 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
 
     private int tell() {
         int told = 0;
-        if (!news.isEmpty()) {
-            for (Runnable next = news.poll(); next != null; next = news.poll()) {
+        if (!upcalls.isEmpty()) {
+            for (Runnable next = upcalls.poll(); next != null; next = upcalls.poll()) {
                 next.run();
                 told++;
             }
@@ -486,8 +486,8 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     }
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */
-    boolean hasNews() {
-        return port.poll() != 0 || linesHaveNews || !news.isEmpty() || active.hasNews();
+    boolean hasWork() {
+        return port.poll() != 0 || linesHaveWork || !upcalls.isEmpty() || active.hasWork();
     }
 
     /** How long until something is due, in nanoseconds. */

@@ -50,7 +50,7 @@ final class ViaProgress implements ProgressSource, AutoCloseable {
     @Override
     public boolean armForBlocking() {
         armed = true;
-        return !adapter.hasNews() && (registration == null || adapter.port().mayWait());
+        return !adapter.hasWork() && (registration == null || adapter.port().mayWait());
     }
 
     @Override

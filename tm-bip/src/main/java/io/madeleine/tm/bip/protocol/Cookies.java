@@ -18,7 +18,7 @@ public final class Cookies {
     /** How long a cookie is accepted. */
     public static final long LIFETIME_NS = 30_000_000_000L;
 
-    private static final int MAC_BYTES = Wire.COOKIE_BYTES - Long.BYTES;
+    private static final int MAC_BYTES = DatagramLayout.COOKIE_BYTES - Long.BYTES;
 
     private final Mac mac;
 
@@ -36,7 +36,7 @@ public final class Cookies {
 
     /** Makes the cookie for a peer, as bytes. */
     public byte[] make(byte[] address, long initiatorId, long nowNs) {
-        ByteBuffer cookie = ByteBuffer.allocate(Wire.COOKIE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer cookie = ByteBuffer.allocate(DatagramLayout.COOKIE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         return cookie.putLong(nowNs)
                 .put(code(address, initiatorId, nowNs), 0, MAC_BYTES)
                 .array();

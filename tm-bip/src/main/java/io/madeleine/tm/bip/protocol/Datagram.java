@@ -18,9 +18,9 @@ public final class Datagram {
     private final MemorySegment memory;
     private final CRC32C crc = new CRC32C();
 
-    /** Memory for datagrams of up to {@link Wire#MAX_DATAGRAM_BYTES} bytes. */
+    /** Memory for datagrams of up to {@link DatagramLayout#MAX_DATAGRAM_BYTES} bytes. */
     public Datagram(Arena arena) {
-        memory = arena.allocate(Wire.MAX_DATAGRAM_BYTES + 1, 64);
+        memory = arena.allocate(DatagramLayout.MAX_DATAGRAM_BYTES + 1, 64);
         bytes = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }
 
@@ -44,26 +44,26 @@ public final class Datagram {
     /** Begins a datagram; the length comes with {@link #seal}. */
     public void begin(int kind, long destination, long number, int floorDistance) {
         bytes.clear();
-        bytes.put(Wire.VERSION_OFFSET, (byte) Wire.VERSION);
-        bytes.put(Wire.KIND_OFFSET, (byte) kind);
-        bytes.putLong(Wire.DESTINATION_OFFSET, destination);
-        bytes.putLong(Wire.NUMBER_OFFSET, number);
-        bytes.putInt(Wire.FLOOR_OFFSET, floorDistance);
-        bytes.position(Wire.HEADER_BYTES);
+        bytes.put(DatagramLayout.VERSION_OFFSET, (byte) DatagramLayout.VERSION);
+        bytes.put(DatagramLayout.KIND_OFFSET, (byte) kind);
+        bytes.putLong(DatagramLayout.DESTINATION_OFFSET, destination);
+        bytes.putLong(DatagramLayout.NUMBER_OFFSET, number);
+        bytes.putInt(DatagramLayout.FLOOR_OFFSET, floorDistance);
+        bytes.position(DatagramLayout.HEADER_BYTES);
     }
 
     /** Ends the datagram at the current position; sets length and checksum, and makes the bytes ready to be sent. */
     public int seal() {
         int length = bytes.position();
-        bytes.putShort(Wire.LENGTH_OFFSET, (short) length);
+        bytes.putShort(DatagramLayout.LENGTH_OFFSET, (short) length);
         bytes.flip();
-        bytes.putInt(Wire.CHECKSUM_OFFSET, checksum());
+        bytes.putInt(DatagramLayout.CHECKSUM_OFFSET, checksum());
         return length;
     }
 
     private int checksum() {
         crc.reset();
-        bytes.position(Wire.VERSION_OFFSET);
+        bytes.position(DatagramLayout.VERSION_OFFSET);
         crc.update(bytes);
         bytes.position(0);
         return (int) crc.getValue();
@@ -84,30 +84,30 @@ public final class Datagram {
     /** Whether a datagram that has arrived is one of this version and is not corrupt. */
     public boolean isIntact() {
         int length = bytes.limit();
-        return length >= Wire.HEADER_BYTES
-                && length <= Wire.MAX_DATAGRAM_BYTES
-                && bytes.get(Wire.VERSION_OFFSET) == Wire.VERSION
-                && Short.toUnsignedInt(bytes.getShort(Wire.LENGTH_OFFSET)) == length
-                && bytes.getInt(Wire.CHECKSUM_OFFSET) == checksum();
+        return length >= DatagramLayout.HEADER_BYTES
+                && length <= DatagramLayout.MAX_DATAGRAM_BYTES
+                && bytes.get(DatagramLayout.VERSION_OFFSET) == DatagramLayout.VERSION
+                && Short.toUnsignedInt(bytes.getShort(DatagramLayout.LENGTH_OFFSET)) == length
+                && bytes.getInt(DatagramLayout.CHECKSUM_OFFSET) == checksum();
     }
 
     /** The kind. */
     public int kind() {
-        return bytes.get(Wire.KIND_OFFSET);
+        return bytes.get(DatagramLayout.KIND_OFFSET);
     }
 
     /** The destination id. */
     public long destination() {
-        return bytes.getLong(Wire.DESTINATION_OFFSET);
+        return bytes.getLong(DatagramLayout.DESTINATION_OFFSET);
     }
 
     /** The packet number, or the sender's id. */
     public long number() {
-        return bytes.getLong(Wire.NUMBER_OFFSET);
+        return bytes.getLong(DatagramLayout.NUMBER_OFFSET);
     }
 
     /** The distance from the packet number to the lowest one that the sender tracks. */
     public long floorDistance() {
-        return Integer.toUnsignedLong(bytes.getInt(Wire.FLOOR_OFFSET));
+        return Integer.toUnsignedLong(bytes.getInt(DatagramLayout.FLOOR_OFFSET));
     }
 }

@@ -118,7 +118,7 @@ public final class Endpoint {
 
     /** Whether the peer has said that it has finished of its own will. */
     public boolean hasPeerFinished() {
-        return (receiving.endHow() & Wire.HOW_FINISHED) != 0;
+        return (receiving.endHow() & DatagramLayout.HOW_FINISHED) != 0;
     }
 
     /** Whether sending is pointless: one of the ends is closed or lost. */
@@ -164,7 +164,7 @@ public final class Endpoint {
 
     /** Nothing more will be sent; what was sent before still arrives. */
     public void finish() {
-        sending.end(Wire.HOW_FINISHED);
+        sending.end(DatagramLayout.HOW_FINISHED);
     }
 
     /**
@@ -178,7 +178,7 @@ public final class Endpoint {
         } else if (state == State.ESTABLISHED) {
             state = State.CLOSING;
             receiving.discard();
-            sending.end(Wire.HOW_CLOSED);
+            sending.end(DatagramLayout.HOW_CLOSED);
             lingerUntilNs = nowNs + settings.lingerNs();
             goneByNs = nowNs + (isPromised ? settings.longestLingerNs() : settings.lingerNs());
             leaveIfDone();
@@ -230,21 +230,21 @@ public final class Endpoint {
      */
     public boolean receive(long nowNs, Datagram datagram) {
         return switch (datagram.kind()) {
-            case Wire.COOKIE -> {
+            case DatagramLayout.COOKIE -> {
                 if (state == State.CALLING && greeting != null) {
                     greeting.onCookie(datagram, nowNs);
                 }
                 yield state == State.CALLING;
             }
-            case Wire.ACCEPT -> onAccept(nowNs, datagram.number());
-            case Wire.DATA -> onData(nowNs, datagram);
+            case DatagramLayout.ACCEPT -> onAccept(nowNs, datagram.number());
+            case DatagramLayout.DATA -> onData(nowNs, datagram);
             default -> false;
         };
     }
 
     /** Whether the peer has sent no datagram later than this one, as far as this end has seen. */
     public boolean isNewest(Datagram datagram) {
-        return datagram.kind() == Wire.DATA && datagram.number() == receiving.numbers.largest();
+        return datagram.kind() == DatagramLayout.DATA && datagram.number() == receiving.numbers.largest();
     }
 
     private boolean onAccept(long nowNs, long id) {
@@ -289,15 +289,15 @@ public final class Endpoint {
         boolean asks = false;
         boolean reset = false;
         boolean wasClosed = receiving.isPeerClosed();
-        for (int at = Wire.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
+        for (int at = DatagramLayout.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
             int type = in.get(at);
             asks |= Frames.asks(type);
             switch (type) {
-                case Wire.ACK -> sending.acknowledged(in, at, nowNs);
-                case Wire.CREDIT -> sending.streams[in.get(at + 1)].credit(in.getLong(at + 4));
-                case Wire.STREAM -> receiving.stream(datagram, at);
-                case Wire.END -> receiving.end(in, at);
-                case Wire.RESET -> reset = true;
+                case DatagramLayout.ACK -> sending.acknowledged(in, at, nowNs);
+                case DatagramLayout.CREDIT -> sending.streams[in.get(at + 1)].credit(in.getLong(at + 4));
+                case DatagramLayout.STREAM -> receiving.stream(datagram, at);
+                case DatagramLayout.END -> receiving.end(in, at);
+                case DatagramLayout.RESET -> reset = true;
                 default -> {
                     // PING and PADDING only ask for an acknowledgement
                 }
@@ -341,7 +341,7 @@ public final class Endpoint {
             case ESTABLISHED, CLOSING -> {
                 if (acceptDue) {
                     acceptDue = false;
-                    out.begin(Wire.ACCEPT, remoteId, ownId, 0);
+                    out.begin(DatagramLayout.ACCEPT, remoteId, ownId, 0);
                     return out.seal();
                 }
                 observe(nowNs);

@@ -52,9 +52,9 @@ public record EndpointSettings(
 
     int windowBytes(int stream) {
         return switch (stream) {
-            case Wire.CONTROL_STREAM -> CONTROL_WINDOW_BYTES;
-            case Wire.SHORT_STREAM -> shortWindowBytes;
-            case Wire.HEADER_STREAM -> HEADER_WINDOW_BYTES;
+            case DatagramLayout.CONTROL_STREAM -> CONTROL_WINDOW_BYTES;
+            case DatagramLayout.SHORT_STREAM -> shortWindowBytes;
+            case DatagramLayout.HEADER_STREAM -> HEADER_WINDOW_BYTES;
             default -> longWindowBytes;
         };
     }

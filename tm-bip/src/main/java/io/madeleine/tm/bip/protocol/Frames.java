@@ -21,19 +21,21 @@ final class Frames {
         int second = Byte.toUnsignedInt(in.get(at + 1));
         int third = Short.toUnsignedInt(in.getShort(at + 2));
         return switch (in.get(at)) {
-            case Wire.ACK ->
-                second >= 1 && second <= Wire.MAX_ACK_RANGES && third == 0
-                        ? Wire.ACK_BYTES + second * Wire.ACK_RANGE_BYTES
+            case DatagramLayout.ACK ->
+                second >= 1 && second <= DatagramLayout.MAX_ACK_RANGES && third == 0
+                        ? DatagramLayout.ACK_BYTES + second * DatagramLayout.ACK_RANGE_BYTES
                         : MALFORMED;
-            case Wire.CREDIT -> second < Wire.STREAM_COUNT && third == 0 ? Wire.CREDIT_BYTES : MALFORMED;
-            case Wire.STREAM -> second < Wire.STREAM_COUNT && third > 0 ? Wire.STREAM_BYTES + third : MALFORMED;
-            case Wire.PING -> second == 0 && third == 0 ? Wire.PING_BYTES : MALFORMED;
-            case Wire.PADDING -> second == 0 ? Wire.PADDING_BYTES + third : MALFORMED;
-            case Wire.END ->
-                second != 0 && (second & ~(Wire.HOW_FINISHED | Wire.HOW_CLOSED)) == 0 && third == 0
-                        ? Wire.END_BYTES
+            case DatagramLayout.CREDIT ->
+                second < DatagramLayout.STREAM_COUNT && third == 0 ? DatagramLayout.CREDIT_BYTES : MALFORMED;
+            case DatagramLayout.STREAM ->
+                second < DatagramLayout.STREAM_COUNT && third > 0 ? DatagramLayout.STREAM_BYTES + third : MALFORMED;
+            case DatagramLayout.PING -> second == 0 && third == 0 ? DatagramLayout.PING_BYTES : MALFORMED;
+            case DatagramLayout.PADDING -> second == 0 ? DatagramLayout.PADDING_BYTES + third : MALFORMED;
+            case DatagramLayout.END ->
+                second != 0 && (second & ~(DatagramLayout.HOW_FINISHED | DatagramLayout.HOW_CLOSED)) == 0 && third == 0
+                        ? DatagramLayout.END_BYTES
                         : MALFORMED;
-            case Wire.RESET -> second == 0 && third == 0 ? Wire.RESET_BYTES : MALFORMED;
+            case DatagramLayout.RESET -> second == 0 && third == 0 ? DatagramLayout.RESET_BYTES : MALFORMED;
             default -> MALFORMED;
         };
     }
@@ -46,7 +48,7 @@ final class Frames {
     /** Whether a datagram consists of whole, possible frames. */
     static boolean areWellFormed(ByteBuffer in) {
         int limit = in.limit();
-        int at = Wire.HEADER_BYTES;
+        int at = DatagramLayout.HEADER_BYTES;
         while (at < limit) {
             int length = length(in, at, limit);
             if (length == MALFORMED || length > limit - at || !isPossible(in, at)) {
@@ -59,9 +61,9 @@ final class Frames {
 
     private static boolean isPossible(ByteBuffer in, int at) {
         return switch (in.get(at)) {
-            case Wire.ACK -> areRangesPossible(in, at);
-            case Wire.CREDIT -> in.getLong(at + 4) >= 0;
-            case Wire.STREAM -> {
+            case DatagramLayout.ACK -> areRangesPossible(in, at);
+            case DatagramLayout.CREDIT -> in.getLong(at + 4) >= 0;
+            case DatagramLayout.STREAM -> {
                 long offset = in.getLong(at + 4);
                 yield offset >= 0 && offset <= Long.MAX_VALUE - 0x10000;
             }
@@ -73,8 +75,10 @@ final class Frames {
         long below = in.getLong(at + 8) + 1;
         int ranges = in.get(at + 1);
         for (int i = 0; i < ranges; i++) {
-            long gap = Integer.toUnsignedLong(in.getInt(at + Wire.ACK_BYTES + i * Wire.ACK_RANGE_BYTES));
-            long count = Integer.toUnsignedLong(in.getInt(at + Wire.ACK_BYTES + i * Wire.ACK_RANGE_BYTES + 4));
+            long gap = Integer.toUnsignedLong(
+                    in.getInt(at + DatagramLayout.ACK_BYTES + i * DatagramLayout.ACK_RANGE_BYTES));
+            long count = Integer.toUnsignedLong(
+                    in.getInt(at + DatagramLayout.ACK_BYTES + i * DatagramLayout.ACK_RANGE_BYTES + 4));
             below -= gap + count;
             if (count == 0 || below < 0) {
                 return false;
@@ -85,6 +89,6 @@ final class Frames {
 
     /** Whether the frame asks for an acknowledgement. */
     static boolean asks(int type) {
-        return type != Wire.ACK && type != Wire.PADDING;
+        return type != DatagramLayout.ACK && type != DatagramLayout.PADDING;
     }
 }

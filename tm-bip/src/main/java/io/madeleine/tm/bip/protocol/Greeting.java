@@ -29,9 +29,9 @@ final class Greeting {
 
     /** A cookie has come. */
     void onCookie(Datagram datagram, long nowNs) {
-        if (datagram.length() == Wire.HEADER_BYTES + Wire.COOKIE_BYTES) {
-            byte[] found = new byte[Wire.COOKIE_BYTES];
-            datagram.bytes().get(Wire.HEADER_BYTES, found);
+        if (datagram.length() == DatagramLayout.HEADER_BYTES + DatagramLayout.COOKIE_BYTES) {
+            byte[] found = new byte[DatagramLayout.COOKIE_BYTES];
+            datagram.bytes().get(DatagramLayout.HEADER_BYTES, found);
             if (cookie == null) {
                 dueNs = nowNs; // a later answer to a repeated request changes nothing at once
             }
@@ -46,11 +46,11 @@ final class Greeting {
         dueNs = nowNs + waitNs;
         waitNs = Math.min(LONGEST_NS, 2 * waitNs);
         byte[] answer = cookie;
-        out.begin(answer == null ? Wire.INIT : Wire.OPEN, 0, ownId, 0);
+        out.begin(answer == null ? DatagramLayout.INIT : DatagramLayout.OPEN, 0, ownId, 0);
         if (answer != null) {
             out.bytes().put(answer);
         }
-        while (out.bytes().position() < Wire.REQUEST_BYTES) {
+        while (out.bytes().position() < DatagramLayout.REQUEST_BYTES) {
             out.bytes().put((byte) 0);
         }
         return out.seal();

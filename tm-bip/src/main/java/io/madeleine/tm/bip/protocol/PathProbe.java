@@ -30,7 +30,7 @@ final class PathProbe {
 
     PathProbe(int mostBytes) {
         this.mostBytes = mostBytes;
-        this.bytes = Math.min(Wire.SAFE_DATAGRAM_BYTES, mostBytes);
+        this.bytes = Math.min(DatagramLayout.SAFE_DATAGRAM_BYTES, mostBytes);
     }
 
     /** The largest datagram to send. */
@@ -75,8 +75,8 @@ final class PathProbe {
 
     /** No datagram above the safe size arrives any more: the path has changed. */
     void blackHole(long nowNs) {
-        if (bytes > Wire.SAFE_DATAGRAM_BYTES) {
-            bytes = Wire.SAFE_DATAGRAM_BYTES;
+        if (bytes > DatagramLayout.SAFE_DATAGRAM_BYTES) {
+            bytes = DatagramLayout.SAFE_DATAGRAM_BYTES;
             step = 0;
             failures = 0;
             paused = true;

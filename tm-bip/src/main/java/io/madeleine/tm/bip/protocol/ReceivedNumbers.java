@@ -82,11 +82,12 @@ final class ReceivedNumbers {
     /** Writes an ACK frame, if there is room for one range at least and something to acknowledge. */
     void writeAck(ByteBuffer out, int roomBytes, long nowNs) {
         int ranges = Math.min(
-                Math.min(numbers.count(), Wire.MAX_ACK_RANGES), (roomBytes - Wire.ACK_BYTES) / Wire.ACK_RANGE_BYTES);
+                Math.min(numbers.count(), DatagramLayout.MAX_ACK_RANGES),
+                (roomBytes - DatagramLayout.ACK_BYTES) / DatagramLayout.ACK_RANGE_BYTES);
         if (ranges <= 0) {
             return;
         }
-        out.put((byte) Wire.ACK).put((byte) ranges).putShort((short) 0);
+        out.put((byte) DatagramLayout.ACK).put((byte) ranges).putShort((short) 0);
         out.putInt((int) Math.min(Integer.MAX_VALUE, Math.max(0, nowNs - largestAtNs) / 1000));
         int i = numbers.count() - 1;
         out.putLong(numbers.end(i) - 1);

@@ -9,22 +9,23 @@ import java.nio.ByteBuffer;
  */
 final class Receiving {
     final ReceivedNumbers numbers = new ReceivedNumbers();
-    final ReceiveStream[] streams = new ReceiveStream[Wire.STREAM_COUNT];
-    private final long[] lengths = new long[Wire.STREAM_COUNT];
+    final ReceiveStream[] streams = new ReceiveStream[DatagramLayout.STREAM_COUNT];
+    private final long[] lengths = new long[DatagramLayout.STREAM_COUNT];
     private int endHow;
 
     Receiving(EndpointSettings settings, RingPool pool) {
         for (int i = 0; i < streams.length; i++) {
-            int initial = i == Wire.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
+            int initial = i == DatagramLayout.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
             streams[i] = new ReceiveStream(new Ring(pool, settings.windowBytes(i)), initial);
         }
     }
 
     /** Whether all frames keep what was announced: no byte beyond the credit or the end, no second end. */
     boolean permits(ByteBuffer in) {
-        for (int at = Wire.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
+        for (int at = DatagramLayout.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
             int type = in.get(at);
-            if (type == Wire.STREAM && !permitsStream(in, at) || type == Wire.END && !permitsEnd(in, at)) {
+            if (type == DatagramLayout.STREAM && !permitsStream(in, at)
+                    || type == DatagramLayout.END && !permitsEnd(in, at)) {
                 return false;
             }
         }
@@ -56,7 +57,7 @@ final class Receiving {
         streams[in.get(at + 1)].arrived(
                 in.getLong(at + 4),
                 datagram.memory(),
-                (long) at + Wire.STREAM_BYTES,
+                (long) at + DatagramLayout.STREAM_BYTES,
                 Short.toUnsignedInt(in.getShort(at + 2)));
     }
 
@@ -73,7 +74,7 @@ final class Receiving {
     }
 
     boolean isPeerClosed() {
-        return (endHow & Wire.HOW_CLOSED) != 0;
+        return (endHow & DatagramLayout.HOW_CLOSED) != 0;
     }
 
     boolean isComplete() {

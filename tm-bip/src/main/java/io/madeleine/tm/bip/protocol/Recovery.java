@@ -103,7 +103,7 @@ final class Recovery {
                 newestNumber = Math.max(newestNumber, number);
                 newlyAcked += sent.bytes(number);
                 sent.acknowledged(number);
-                if (sent.bytes(number) > Wire.SAFE_DATAGRAM_BYTES) {
+                if (sent.bytes(number) > DatagramLayout.SAFE_DATAGRAM_BYTES) {
                     largeLost = 0;
                 }
                 if ((sent.flags(number) & SentPackets.PATH_PROBE) != 0) {
@@ -159,7 +159,7 @@ final class Recovery {
             path.lost();
         } else {
             window.lost(sent.bytes(number), path.bytes(), rtt);
-            if (sent.bytes(number) > Wire.SAFE_DATAGRAM_BYTES && ++largeLost == PathProbe.BLACK_HOLE_LOSSES) {
+            if (sent.bytes(number) > DatagramLayout.SAFE_DATAGRAM_BYTES && ++largeLost == PathProbe.BLACK_HOLE_LOSSES) {
                 path.blackHole(nowNs);
                 largeLost = 0;
             }

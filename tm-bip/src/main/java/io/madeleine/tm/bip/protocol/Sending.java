@@ -9,9 +9,9 @@ import java.nio.ByteBuffer;
  */
 final class Sending implements Recovery.Fate {
     /** So many bytes of a datagram are worth a STREAM frame. */
-    private static final int LEAST_STREAM_ROOM = Wire.STREAM_BYTES + 8;
+    private static final int LEAST_STREAM_ROOM = DatagramLayout.STREAM_BYTES + 8;
 
-    final SendStream[] streams = new SendStream[Wire.STREAM_COUNT];
+    final SendStream[] streams = new SendStream[DatagramLayout.STREAM_COUNT];
     final Recovery recovery;
     private final EndpointSettings settings;
     private final Receiving receiving;
@@ -25,7 +25,7 @@ final class Sending implements Recovery.Fate {
         this.receiving = receiving;
         this.recovery = new Recovery(settings, this);
         for (int i = 0; i < streams.length; i++) {
-            int initial = i == Wire.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
+            int initial = i == DatagramLayout.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
             streams[i] = new SendStream(new Ring(pool, settings.windowBytes(i)), initial);
         }
     }
@@ -84,8 +84,8 @@ final class Sending implements Recovery.Fate {
 
     /** Whether the datagram acknowledges only what was sent. */
     boolean permits(ByteBuffer in) {
-        for (int at = Wire.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
-            if (in.get(at) == Wire.ACK && in.getLong(at + 8) >= recovery.sent.next()) {
+        for (int at = DatagramLayout.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
+            if (in.get(at) == DatagramLayout.ACK && in.getLong(at + 8) >= recovery.sent.next()) {
                 return false;
             }
         }
@@ -99,7 +99,7 @@ final class Sending implements Recovery.Fate {
         recovery.beginAck();
         int ranges = in.get(at + 1);
         for (int i = 0; i < ranges; i++) {
-            int range = at + Wire.ACK_BYTES + i * Wire.ACK_RANGE_BYTES;
+            int range = at + DatagramLayout.ACK_BYTES + i * DatagramLayout.ACK_RANGE_BYTES;
             long high = above - Integer.toUnsignedLong(in.getInt(range)) - 1;
             long low = high + 1 - Integer.toUnsignedLong(in.getInt(range + 4));
             recovery.ackRange(low, high);
@@ -117,7 +117,7 @@ final class Sending implements Recovery.Fate {
             }
         }
         int flags = recovery.sent.flags(number);
-        endAckedHow |= flags / SentPackets.FINISHED & (Wire.HOW_FINISHED | Wire.HOW_CLOSED);
+        endAckedHow |= flags / SentPackets.FINISHED & (DatagramLayout.HOW_FINISHED | DatagramLayout.HOW_CLOSED);
     }
 
     @Override
@@ -162,13 +162,13 @@ final class Sending implements Recovery.Fate {
             writeStreams(bytes, out, number);
         }
         if (asks && !sendsData && credits == 0 && !sendsEnd) {
-            bytes.put((byte) Wire.PING).put((byte) 0).putShort((short) 0);
+            bytes.put((byte) DatagramLayout.PING).put((byte) 0).putShort((short) 0);
         }
         return seal(out, number, asks, nowNs);
     }
 
     private ByteBuffer begin(Datagram out, long remoteId, long number, int limit) {
-        out.begin(Wire.DATA, remoteId, number, (int) (number - recovery.sent.oldest()));
+        out.begin(DatagramLayout.DATA, remoteId, number, (int) (number - recovery.sent.oldest()));
         return out.bytes().limit(limit);
     }
 
@@ -205,7 +205,7 @@ final class Sending implements Recovery.Fate {
     private void writeCredits(ByteBuffer bytes, long number, int credits) {
         for (int i = 0; i < streams.length; i++) {
             if ((credits & SentPackets.CREDIT << i) != 0) {
-                bytes.put((byte) Wire.CREDIT).put((byte) i).putShort((short) 0);
+                bytes.put((byte) DatagramLayout.CREDIT).put((byte) i).putShort((short) 0);
                 bytes.putLong(receiving.streams[i].announce());
             }
         }
@@ -214,7 +214,7 @@ final class Sending implements Recovery.Fate {
     }
 
     private void writeEnd(ByteBuffer bytes, long number) {
-        bytes.put((byte) Wire.END).put((byte) endHow).putShort((short) 0);
+        bytes.put((byte) DatagramLayout.END).put((byte) endHow).putShort((short) 0);
         for (SendStream stream : streams) {
             bytes.putLong(stream.length());
         }
@@ -224,13 +224,16 @@ final class Sending implements Recovery.Fate {
 
     private void writeStreams(ByteBuffer bytes, Datagram out, long number) {
         for (int i = 0; i < streams.length; i++) {
-            int room = bytes.remaining() - Wire.STREAM_BYTES;
+            int room = bytes.remaining() - DatagramLayout.STREAM_BYTES;
             if (!streams[i].hasToSend() || room < LEAST_STREAM_ROOM) {
                 continue;
             }
             int length = streams[i].take(Math.min(room, 0xFFFF));
             long offset = streams[i].rangeOffset();
-            bytes.put((byte) Wire.STREAM).put((byte) i).putShort((short) length).putLong(offset);
+            bytes.put((byte) DatagramLayout.STREAM)
+                    .put((byte) i)
+                    .putShort((short) length)
+                    .putLong(offset);
             streams[i].copy(offset, out.memory(), bytes.position(), length);
             bytes.position(bytes.position() + length);
             recovery.sent.carries(number, i, offset, length);
@@ -244,9 +247,9 @@ final class Sending implements Recovery.Fate {
         }
         long number = recovery.sent.begin();
         ByteBuffer bytes = begin(out, remoteId, number, wanted);
-        bytes.put((byte) Wire.PING).put((byte) 0).putShort((short) 0);
-        int zeros = wanted - bytes.position() - Wire.PADDING_BYTES;
-        bytes.put((byte) Wire.PADDING).put((byte) 0).putShort((short) zeros);
+        bytes.put((byte) DatagramLayout.PING).put((byte) 0).putShort((short) 0);
+        int zeros = wanted - bytes.position() - DatagramLayout.PADDING_BYTES;
+        bytes.put((byte) DatagramLayout.PADDING).put((byte) 0).putShort((short) zeros);
         out.memory().asSlice(bytes.position(), zeros).fill((byte) 0);
         bytes.position(wanted);
         recovery.sent.flag(number, SentPackets.PATH_PROBE);
@@ -256,8 +259,8 @@ final class Sending implements Recovery.Fate {
 
     int reset(Datagram out, long remoteId) {
         long number = recovery.sent.begin();
-        ByteBuffer bytes = begin(out, remoteId, number, Wire.SAFE_DATAGRAM_BYTES);
-        bytes.put((byte) Wire.RESET).put((byte) 0).putShort((short) 0);
+        ByteBuffer bytes = begin(out, remoteId, number, DatagramLayout.SAFE_DATAGRAM_BYTES);
+        bytes.put((byte) DatagramLayout.RESET).put((byte) 0).putShort((short) 0);
         return out.seal();
     }
 }

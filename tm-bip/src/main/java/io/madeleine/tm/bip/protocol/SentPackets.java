@@ -14,10 +14,10 @@ final class SentPackets {
     static final int CREDIT = 1;
 
     /** All flags of {@link #CREDIT}. */
-    static final int CREDITS = (1 << Wire.STREAM_COUNT) - 1;
+    static final int CREDITS = (1 << DatagramLayout.STREAM_COUNT) - 1;
 
-    /** The datagram said that the sender has finished; this flag and the next are the bits of {@link Wire#END}. */
-    static final int FINISHED = 1 << Wire.STREAM_COUNT;
+    /** The datagram said that the sender has finished; this flag and the next are the bits of {@link DatagramLayout#END}. */
+    static final int FINISHED = 1 << DatagramLayout.STREAM_COUNT;
 
     /** The datagram said that the sender has closed. */
     static final int CLOSED = FINISHED << 1;
@@ -37,8 +37,8 @@ final class SentPackets {
     private int[] bytes = new int[capacity];
     private byte[] states = new byte[capacity];
     private byte[] flags = new byte[capacity];
-    private long[] offsets = new long[capacity * Wire.STREAM_COUNT];
-    private int[] lengths = new int[capacity * Wire.STREAM_COUNT];
+    private long[] offsets = new long[capacity * DatagramLayout.STREAM_COUNT];
+    private int[] lengths = new int[capacity * DatagramLayout.STREAM_COUNT];
     private long oldest;
     private long next;
     private long inFlightBytes;
@@ -85,7 +85,7 @@ final class SentPackets {
         int slot = slot(next);
         states[slot] = SETTLED;
         flags[slot] = 0;
-        Arrays.fill(lengths, slot * Wire.STREAM_COUNT, (slot + 1) * Wire.STREAM_COUNT, 0);
+        Arrays.fill(lengths, slot * DatagramLayout.STREAM_COUNT, (slot + 1) * DatagramLayout.STREAM_COUNT, 0);
         return next++;
     }
 
@@ -94,8 +94,8 @@ final class SentPackets {
         int[] newBytes = new int[wanted];
         byte[] newStates = new byte[wanted];
         byte[] newFlags = new byte[wanted];
-        long[] newOffsets = new long[wanted * Wire.STREAM_COUNT];
-        int[] newLengths = new int[wanted * Wire.STREAM_COUNT];
+        long[] newOffsets = new long[wanted * DatagramLayout.STREAM_COUNT];
+        int[] newLengths = new int[wanted * DatagramLayout.STREAM_COUNT];
         for (long number = oldest; number < next; number++) {
             int from = slot(number);
             int to = (int) number & (wanted - 1);
@@ -103,8 +103,18 @@ final class SentPackets {
             newBytes[to] = bytes[from];
             newStates[to] = states[from];
             newFlags[to] = flags[from];
-            System.arraycopy(offsets, from * Wire.STREAM_COUNT, newOffsets, to * Wire.STREAM_COUNT, Wire.STREAM_COUNT);
-            System.arraycopy(lengths, from * Wire.STREAM_COUNT, newLengths, to * Wire.STREAM_COUNT, Wire.STREAM_COUNT);
+            System.arraycopy(
+                    offsets,
+                    from * DatagramLayout.STREAM_COUNT,
+                    newOffsets,
+                    to * DatagramLayout.STREAM_COUNT,
+                    DatagramLayout.STREAM_COUNT);
+            System.arraycopy(
+                    lengths,
+                    from * DatagramLayout.STREAM_COUNT,
+                    newLengths,
+                    to * DatagramLayout.STREAM_COUNT,
+                    DatagramLayout.STREAM_COUNT);
         }
         capacity = wanted;
         timesNs = newTimes;
@@ -117,7 +127,7 @@ final class SentPackets {
 
     /** The packet of this record carries bytes of a stream. */
     void carries(long number, int stream, long offset, int length) {
-        int at = slot(number) * Wire.STREAM_COUNT + stream;
+        int at = slot(number) * DatagramLayout.STREAM_COUNT + stream;
         offsets[at] = offset;
         lengths[at] = length;
     }
@@ -157,11 +167,11 @@ final class SentPackets {
     }
 
     long offset(long number, int stream) {
-        return offsets[slot(number) * Wire.STREAM_COUNT + stream];
+        return offsets[slot(number) * DatagramLayout.STREAM_COUNT + stream];
     }
 
     int length(long number, int stream) {
-        return lengths[slot(number) * Wire.STREAM_COUNT + stream];
+        return lengths[slot(number) * DatagramLayout.STREAM_COUNT + stream];
     }
 
     void acknowledged(long number) {

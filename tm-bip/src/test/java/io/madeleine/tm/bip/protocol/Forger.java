@@ -30,17 +30,17 @@ final class Forger {
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 8, nowNs)
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
         }
-        scratch.begin(Wire.DATA, end.ownId(), UNUSED_NUMBER + random.nextInt(1000), 0);
+        scratch.begin(DatagramLayout.DATA, end.ownId(), UNUSED_NUMBER + random.nextInt(1000), 0);
         writeRuleBreaking(scratch.bytes(), end);
         scratch.seal();
         return scratch.isIntact() && end.receive(nowNs, scratch);
     }
 
     private void writeRuleBreaking(ByteBuffer out, Endpoint end) {
-        int stream = random.nextInt(Wire.STREAM_COUNT);
+        int stream = random.nextInt(DatagramLayout.STREAM_COUNT);
         switch (random.nextInt(9)) {
             case 0 -> stream(out, stream, 5, end.in(stream).takenBytes() + (1 << 24), 5); // beyond the credit
-            case 1 -> stream(out, Wire.STREAM_COUNT + 5, 5, 0, 5);
+            case 1 -> stream(out, DatagramLayout.STREAM_COUNT + 5, 5, 0, 5);
             case 2 -> stream(out, stream, 100, 0, 5); // cut off
             case 3 -> stream(out, stream, 5, -1, 5);
             case 4 -> ack(out, 1L << 41, 0, 1); // was never sent
@@ -48,12 +48,15 @@ final class Forger {
             case 6 -> ack(out, 2, 0, 0); // an empty range
             case 7 -> out.putInt(99);
             default ->
-                out.put((byte) Wire.END).put((byte) 4).putShort((short) 0).put(new byte[32]);
+                out.put((byte) DatagramLayout.END)
+                        .put((byte) 4)
+                        .putShort((short) 0)
+                        .put(new byte[32]);
         }
     }
 
     private static void stream(ByteBuffer out, int stream, int length, long offset, int bytes) {
-        out.put((byte) Wire.STREAM)
+        out.put((byte) DatagramLayout.STREAM)
                 .put((byte) stream)
                 .putShort((short) length)
                 .putLong(offset)
@@ -61,7 +64,11 @@ final class Forger {
     }
 
     private static void ack(ByteBuffer out, long largest, int gap, int count) {
-        out.put((byte) Wire.ACK).put((byte) 1).putShort((short) 0).putInt(0).putLong(largest);
+        out.put((byte) DatagramLayout.ACK)
+                .put((byte) 1)
+                .putShort((short) 0)
+                .putInt(0)
+                .putLong(largest);
         out.putInt(gap).putInt(count);
     }
 }

@@ -53,12 +53,12 @@ class ProtocolDocumentTest {
         Set<String> documented = new TreeSet<>();
         Matcher rows = CONSTANT.matcher(document());
         while (rows.find()) {
-            if (rows.group(1).equals("Wire")) {
+            if (rows.group(1).equals("DatagramLayout")) {
                 documented.add(rows.group(2));
             }
         }
         Set<String> present = new TreeSet<>();
-        for (Field field : Wire.class.getDeclaredFields()) {
+        for (Field field : DatagramLayout.class.getDeclaredFields()) {
             if (Modifier.isPublic(field.getModifiers())) {
                 present.add(field.getName());
             }

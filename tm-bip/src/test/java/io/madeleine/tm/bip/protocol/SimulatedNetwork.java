@@ -65,7 +65,7 @@ final class SimulatedNetwork {
 
     /** The path carries only small datagrams from now on. */
     void shrink() {
-        largestBytes = Wire.SAFE_DATAGRAM_BYTES;
+        largestBytes = DatagramLayout.SAFE_DATAGRAM_BYTES;
     }
 
     /** Loses everything between these times. */

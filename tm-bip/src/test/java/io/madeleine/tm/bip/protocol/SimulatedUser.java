@@ -15,9 +15,9 @@ final class SimulatedUser {
     private final Random random;
     private final int side;
     private final long seed;
-    private final long[] wanted = new long[Wire.STREAM_COUNT];
-    private final long[] appended = new long[Wire.STREAM_COUNT];
-    private final long[] read = new long[Wire.STREAM_COUNT];
+    private final long[] wanted = new long[DatagramLayout.STREAM_COUNT];
+    private final long[] appended = new long[DatagramLayout.STREAM_COUNT];
+    private final long[] read = new long[DatagramLayout.STREAM_COUNT];
     private final boolean readsPlaced;
     private final SimulatedMemory memory;
     private boolean finished;
@@ -27,17 +27,17 @@ final class SimulatedUser {
         this.random = random;
         this.side = side;
         this.seed = seed;
-        wanted[Wire.CONTROL_STREAM] = random.nextInt(300);
-        wanted[Wire.SHORT_STREAM] = random.nextInt(scale);
-        wanted[Wire.HEADER_STREAM] = random.nextInt(500);
-        wanted[Wire.LONG_STREAM] = random.nextInt(3) == 0 ? 0 : random.nextInt(3 * scale);
+        wanted[DatagramLayout.CONTROL_STREAM] = random.nextInt(300);
+        wanted[DatagramLayout.SHORT_STREAM] = random.nextInt(scale);
+        wanted[DatagramLayout.HEADER_STREAM] = random.nextInt(500);
+        wanted[DatagramLayout.LONG_STREAM] = random.nextInt(3) == 0 ? 0 : random.nextInt(3 * scale);
         readsPlaced = random.nextBoolean();
         memory = new SimulatedMemory(random);
     }
 
     void open(Endpoint end) {
         if (readsPlaced) {
-            end.in(Wire.LONG_STREAM).placement(memory);
+            end.in(DatagramLayout.LONG_STREAM).placement(memory);
         }
     }
 
@@ -48,7 +48,7 @@ final class SimulatedUser {
     /** Appends and reads a little; returns whether anything moved. */
     boolean step(Endpoint end, long nowNs) {
         boolean moved = false;
-        for (int stream = 0; stream < Wire.STREAM_COUNT; stream++) {
+        for (int stream = 0; stream < DatagramLayout.STREAM_COUNT; stream++) {
             moved |= append(end.out(stream), stream);
             if (nowNs >= pauseUntilNs) {
                 moved |= read(end.in(stream), stream);
@@ -64,7 +64,7 @@ final class SimulatedUser {
 
     /** Reads all that has arrived. */
     void readRest(Endpoint end) {
-        for (int stream = 0; stream < Wire.STREAM_COUNT; stream++) {
+        for (int stream = 0; stream < DatagramLayout.STREAM_COUNT; stream++) {
             for (int vain = 0; vain < MOST_IN_VAIN; vain++) {
                 vain = read(end.in(stream), stream) ? 0 : vain;
             }
@@ -86,7 +86,7 @@ final class SimulatedUser {
     }
 
     private boolean read(ReceiveStream in, int stream) {
-        if (stream == Wire.LONG_STREAM && readsPlaced) {
+        if (stream == DatagramLayout.LONG_STREAM && readsPlaced) {
             memory.change(in);
         }
         int readable = in.readableBytes();

@@ -227,33 +227,33 @@ final class Simulation {
         if (!IN.isIntact()) {
             return;
         }
-        boolean isRequest = IN.kind() == Wire.INIT || IN.kind() == Wire.OPEN;
+        boolean isRequest = IN.kind() == DatagramLayout.INIT || IN.kind() == DatagramLayout.OPEN;
         if (to == 1 && isRequest) {
             onRequest();
         } else if (!isRequest && ends[to] != null && IN.destination() == ends[to].ownId()) {
-            boolean isData = IN.kind() == Wire.DATA;
+            boolean isData = IN.kind() == DatagramLayout.DATA;
             boolean taken = ends[to].receive(nowNs, IN);
             check(!taken || !isData || accepted.get(to).add(IN.number()), "a packet number was taken twice");
-        } else if (IN.kind() == Wire.UNKNOWN && ends[to] != null && IN.number() == ends[to].remoteId()) {
+        } else if (IN.kind() == DatagramLayout.UNKNOWN && ends[to] != null && IN.number() == ends[to].remoteId()) {
             ends[to].onUnknown();
         }
-        if (ends[to] != null && ends[to].state() == Endpoint.State.GONE && IN.kind() == Wire.DATA) {
-            OUT.begin(Wire.UNKNOWN, 0, IN.destination(), 0);
+        if (ends[to] != null && ends[to].state() == Endpoint.State.GONE && IN.kind() == DatagramLayout.DATA) {
+            OUT.begin(DatagramLayout.UNKNOWN, 0, IN.destination(), 0);
             OUT.seal();
             network.send(nowNs, 1 - to, OUT);
         }
     }
 
     private void onRequest() {
-        if (IN.kind() == Wire.INIT) {
-            OUT.begin(Wire.COOKIE, IN.number(), 0, 0);
+        if (IN.kind() == DatagramLayout.INIT) {
+            OUT.begin(DatagramLayout.COOKIE, IN.number(), 0, 0);
             OUT.bytes().put(COOKIES.make(ADDRESS, IN.number(), nowNs));
             check(OUT.seal() <= IN.length(), "the answer to a stranger is longer than its request");
             network.send(nowNs, 0, OUT);
             return;
         }
-        byte[] cookie = new byte[Wire.COOKIE_BYTES];
-        IN.bytes().get(Wire.HEADER_BYTES, cookie);
+        byte[] cookie = new byte[DatagramLayout.COOKIE_BYTES];
+        IN.bytes().get(DatagramLayout.HEADER_BYTES, cookie);
         if (!COOKIES.isValid(cookie, ADDRESS, IN.number(), nowNs)) {
             return;
         }
@@ -288,7 +288,7 @@ final class Simulation {
             if (end == null) {
                 continue;
             }
-            for (int i = 0; i < Wire.STREAM_COUNT; i++) {
+            for (int i = 0; i < DatagramLayout.STREAM_COUNT; i++) {
                 check(end.in(i).readableBytes() <= settings.windowBytes(i), "more bytes than the window");
                 check(end.out(i).room() >= 0, "more bytes than the ring");
             }

@@ -1,7 +1,7 @@
 package io.madeleine.tm.sci.link;
 
 import io.madeleine.pmm.spi.BufferGroup;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -50,8 +50,8 @@ final class Borrower {
 
     /** Begins the loan in a cell; returns false if it is invalid. */
     boolean open(int lentCell, long packetLeftBytes) {
-        address = Words.plain(memory, layout.address(lentCell));
-        lengthBytes = Words.plain(memory, layout.length(lentCell));
+        address = OrderedWords.plain(memory, layout.address(lentCell));
+        lengthBytes = OrderedWords.plain(memory, layout.length(lentCell));
         takenBytes = 0;
         grantedBytes = 0;
         passedBytes = 0;
@@ -83,7 +83,7 @@ final class Borrower {
     }
 
     private boolean takeGrant() {
-        long word = Words.acquire(memory, layout.granted(cell));
+        long word = OrderedWords.acquire(memory, layout.granted(cell));
         long bytes = word & ~CellLayout.LAST;
         if (bytes < grantedBytes || bytes > takenBytes) {
             broken = true;
@@ -167,7 +167,7 @@ final class Borrower {
 
     private void answer(long word) {
         answered = true;
-        Words.setRelease(memory, layout.taken(cell), word);
+        OrderedWords.setRelease(memory, layout.taken(cell), word);
     }
 
     /**
@@ -211,6 +211,6 @@ final class Borrower {
 
     /** Whether there is work for the loan in that cell. May be wrongly true for a moment, but never wrongly false. */
     boolean isReadable(int lentCell) {
-        return cell != lentCell || Words.acquire(memory, layout.granted(lentCell)) != awaitedGrant;
+        return cell != lentCell || OrderedWords.acquire(memory, layout.granted(lentCell)) != awaitedGrant;
     }
 }

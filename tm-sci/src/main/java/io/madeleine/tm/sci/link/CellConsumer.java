@@ -2,7 +2,7 @@ package io.madeleine.tm.sci.link;
 
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -61,15 +61,15 @@ final class CellConsumer {
             return true;
         }
         int here = cell;
-        long state = Words.acquire(memory, layout.state(here));
+        long state = OrderedWords.acquire(memory, layout.state(here));
         if (state == 0 || broken) {
             return false;
         }
-        long header = Words.plain(memory, layout.header(here));
+        long header = OrderedWords.plain(memory, layout.header(here));
         if (state == CellLayout.LENT && borrower != null) {
             return loadLoan(borrower, here, header);
         }
-        long behind = Words.plain(memory, layout.trailer(here));
+        long behind = OrderedWords.plain(memory, layout.trailer(here));
         if (!accept(state - 1, header, behind)) {
             broken = true;
             return false;
@@ -159,7 +159,7 @@ final class CellConsumer {
         broken |= loan.isBroken();
         freed |= loan.hasAnswered();
         if (loan.isOver() && !broken) {
-            long behind = Words.plain(memory, layout.trailer(cell));
+            long behind = OrderedWords.plain(memory, layout.trailer(cell));
             broken = !trailerFits(behind, packetLeftBytes);
             trailer = broken ? 0 : behind;
             loan.close();
@@ -185,7 +185,7 @@ final class CellConsumer {
         int here = cell;
         loaded = false;
         cell = layout.next(here);
-        Words.setRelease(memory, layout.state(here), 0);
+        OrderedWords.setRelease(memory, layout.state(here), 0);
         freed = true;
     }
 
@@ -225,7 +225,7 @@ final class CellConsumer {
     boolean isReadable() {
         while (true) {
             int here = cell;
-            long state = Words.acquire(memory, layout.state(here));
+            long state = OrderedWords.acquire(memory, layout.state(here));
             if (trailer != 0 || state > 0 || state < 0 && (borrower == null || borrower.isReadable(here))) {
                 return true;
             }

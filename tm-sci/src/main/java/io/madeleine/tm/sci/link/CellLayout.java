@@ -1,6 +1,6 @@
 package io.madeleine.tm.sci.link;
 
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 
 /**
  * The layout of the cells of one direction in a pair segment.
@@ -51,7 +51,7 @@ public record CellLayout(long controlOffset, long dataOffset, int cellBytes, int
 
     /** The bytes that the control lines take. */
     public static long controlBytes(int cells) {
-        return (long) cells * Words.LINE_BYTES;
+        return (long) cells * OrderedWords.LINE_BYTES;
     }
 
     /** The bytes that the cells take. */
@@ -60,7 +60,7 @@ public record CellLayout(long controlOffset, long dataOffset, int cellBytes, int
     }
 
     public long state(int cell) {
-        return controlOffset + (long) cell * Words.LINE_BYTES;
+        return controlOffset + (long) cell * OrderedWords.LINE_BYTES;
     }
 
     public long header(int cell) {

@@ -1,7 +1,7 @@
 package io.madeleine.tm.sci.link;
 
 import io.madeleine.pmm.spi.BufferGroup;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +49,7 @@ public final class CellProducer {
     }
 
     private int pieceBytes(long payloadBytes) {
-        long piece = Words.align(Math.ceilDiv(payloadBytes, layout.cells()), Words.PAGE_BYTES);
+        long piece = OrderedWords.align(Math.ceilDiv(payloadBytes, layout.cells()), OrderedWords.PAGE_BYTES);
         return Math.clamp(piece, Math.min(MIN_PIECE_BYTES, layout.cellBytes()), layout.cellBytes());
     }
 
@@ -64,7 +64,7 @@ public final class CellProducer {
             return lend(lender, header, group, trailer);
         }
         int here = plainCell;
-        if (filledBytes == 0 && Words.acquire(memory, layout.state(here)) != 0) {
+        if (filledBytes == 0 && OrderedWords.acquire(memory, layout.state(here)) != 0) {
             cell = here;
             return false;
         }
@@ -91,7 +91,7 @@ public final class CellProducer {
             return moved;
         }
         cell = here;
-        if (Words.acquire(memory, layout.state(here)) != 0) {
+        if (OrderedWords.acquire(memory, layout.state(here)) != 0) {
             return false;
         }
         lending.lend(here, first ? header : 0, group);
@@ -100,9 +100,9 @@ public final class CellProducer {
     }
 
     private void publish(int here, long header, long trailer) {
-        Words.setPlain(memory, layout.header(here), header);
-        Words.setPlain(memory, layout.trailer(here), trailer);
-        Words.setRelease(memory, layout.state(here), filledBytes + 1L);
+        OrderedWords.setPlain(memory, layout.header(here), header);
+        OrderedWords.setPlain(memory, layout.trailer(here), trailer);
+        OrderedWords.setRelease(memory, layout.state(here), filledBytes + 1L);
         plainCell = layout.next(here);
         filledBytes = 0;
     }
@@ -119,6 +119,6 @@ public final class CellProducer {
 
     /** Whether the cell that was not free is free now, or the receiver has answered a loan. */
     boolean hasRoom() {
-        return lender != null && lender.isAnswered() || Words.acquire(memory, layout.state(cell)) == 0;
+        return lender != null && lender.isAnswered() || OrderedWords.acquire(memory, layout.state(cell)) == 0;
     }
 }

@@ -1,7 +1,7 @@
 package io.madeleine.tm.sci.link;
 
 import io.madeleine.pmm.spi.BufferGroup;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.shared.SharedBlocks;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -88,7 +88,7 @@ public final class Lender {
             return false;
         }
         address = block.address() + group.offset(0);
-        return Words.opaque(memory, peerReads) != 0;
+        return OrderedWords.opaque(memory, peerReads) != 0;
     }
 
     private static boolean isTooShort(BufferGroup group) {
@@ -104,13 +104,13 @@ public final class Lender {
         grantedBytes = 0;
         cell = freeCell;
         seen = 0;
-        Words.setPlain(memory, layout.header(cell), header);
-        Words.setPlain(memory, layout.trailer(cell), 0);
-        Words.setPlain(memory, layout.address(cell), address);
-        Words.setPlain(memory, layout.length(cell), lengthBytes);
-        Words.setPlain(memory, layout.granted(cell), 0);
-        Words.setPlain(memory, layout.taken(cell), 0);
-        Words.setRelease(memory, layout.state(cell), CellLayout.LENT);
+        OrderedWords.setPlain(memory, layout.header(cell), header);
+        OrderedWords.setPlain(memory, layout.trailer(cell), 0);
+        OrderedWords.setPlain(memory, layout.address(cell), address);
+        OrderedWords.setPlain(memory, layout.length(cell), lengthBytes);
+        OrderedWords.setPlain(memory, layout.granted(cell), 0);
+        OrderedWords.setPlain(memory, layout.taken(cell), 0);
+        OrderedWords.setRelease(memory, layout.state(cell), CellLayout.LENT);
         out = true;
     }
 
@@ -134,7 +134,7 @@ public final class Lender {
             end(group, trailer);
             return true;
         }
-        long word = Words.acquire(memory, layout.taken(cell));
+        long word = OrderedWords.acquire(memory, layout.taken(cell));
         if (word == seen) {
             return false;
         }
@@ -157,14 +157,14 @@ public final class Lender {
             lendFromBytes = group.remainingBytes() - group.bytes(0);
             end(group, trailer);
         } else {
-            Words.setRelease(memory, layout.granted(cell), grantedBytes);
+            OrderedWords.setRelease(memory, layout.granted(cell), grantedBytes);
         }
         return true;
     }
 
     private void end(BufferGroup group, long trailer) {
-        Words.setPlain(memory, layout.trailer(cell), group.isEmpty() ? trailer : 0);
-        Words.setRelease(memory, layout.granted(cell), grantedBytes | CellLayout.LAST);
+        OrderedWords.setPlain(memory, layout.trailer(cell), group.isEmpty() ? trailer : 0);
+        OrderedWords.setRelease(memory, layout.granted(cell), grantedBytes | CellLayout.LAST);
         segment = null;
         out = false;
     }
@@ -176,6 +176,6 @@ public final class Lender {
 
     /** Whether the receiver has answered since the last {@link #settle}. */
     boolean isAnswered() {
-        return out && Words.acquire(memory, layout.taken(cell)) != seen;
+        return out && OrderedWords.acquire(memory, layout.taken(cell)) != seen;
     }
 }

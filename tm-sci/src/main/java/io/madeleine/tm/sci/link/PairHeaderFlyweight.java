@@ -1,6 +1,6 @@
 package io.madeleine.tm.sci.link;
 
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -43,16 +43,16 @@ public final class PairHeaderFlyweight {
     private PairHeaderFlyweight() {}
 
     public static void write(MemorySegment memory, PairSizes sizes) {
-        Words.setPlain(memory, SEGMENT_BYTES_OFFSET, memory.byteSize());
-        Words.setPlain(memory, RING_BYTES_OFFSET, sizes.ringBytes());
-        Words.setPlain(memory, CELL_BYTES_OFFSET, sizes.cellBytes());
-        Words.setPlain(memory, CELLS_OFFSET, sizes.cells());
-        Words.setVolatile(memory, MAGIC_OFFSET, MAGIC);
+        OrderedWords.setPlain(memory, SEGMENT_BYTES_OFFSET, memory.byteSize());
+        OrderedWords.setPlain(memory, RING_BYTES_OFFSET, sizes.ringBytes());
+        OrderedWords.setPlain(memory, CELL_BYTES_OFFSET, sizes.cellBytes());
+        OrderedWords.setPlain(memory, CELLS_OFFSET, sizes.cells());
+        OrderedWords.setVolatile(memory, MAGIC_OFFSET, MAGIC);
     }
 
     public static boolean isOfThisVersion(MemorySegment memory) {
-        return Words.acquire(memory, MAGIC_OFFSET) == MAGIC
-                && Words.plain(memory, SEGMENT_BYTES_OFFSET) == memory.byteSize();
+        return OrderedWords.acquire(memory, MAGIC_OFFSET) == MAGIC
+                && OrderedWords.plain(memory, SEGMENT_BYTES_OFFSET) == memory.byteSize();
     }
 
     public static PairSizes sizes(MemorySegment memory) {
@@ -62,13 +62,13 @@ public final class PairHeaderFlyweight {
 
     /** The word at that offset; -1 if it is not an int. */
     private static int bounded(MemorySegment memory, long offset) {
-        long value = Words.plain(memory, offset);
+        long value = OrderedWords.plain(memory, offset);
         return value == (int) value ? (int) value : -1;
     }
 
     /** Writes the slot of the connection in a side's inbox; before the side sends its last frame. */
     public static void setSlot(MemorySegment memory, int side, int slot) {
-        Words.setPlain(memory, SLOT_OFFSET + side * SLOT_BYTES, slot);
+        OrderedWords.setPlain(memory, SLOT_OFFSET + side * SLOT_BYTES, slot);
     }
 
     public static int slot(MemorySegment memory, int side) {
@@ -83,7 +83,7 @@ public final class PairHeaderFlyweight {
     public static void putFrame(MemorySegment memory, int side, long number, byte[] frame) {
         long box = BOXES[side];
         MemorySegment.copy(frame, 0, room(memory, side), ValueLayout.JAVA_BYTE, 0, frame.length);
-        Words.setVolatile(memory, box, number << Integer.SIZE | frame.length);
+        OrderedWords.setVolatile(memory, box, number << Integer.SIZE | frame.length);
     }
 
     private static MemorySegment room(MemorySegment memory, int side) {
@@ -93,7 +93,7 @@ public final class PairHeaderFlyweight {
 
     /** The word of a side's last frame; 0 if the side has not sent any. */
     public static long frameWord(MemorySegment memory, int side) {
-        return Words.acquire(memory, BOXES[side]);
+        return OrderedWords.acquire(memory, BOXES[side]);
     }
 
     /** Copies the frame that the word describes; empty if the length does not fit into the mailbox. */
@@ -107,20 +107,20 @@ public final class PairHeaderFlyweight {
     }
 
     static void writeLender(MemorySegment memory, long lender, long pid, long markAddress, long mark) {
-        Words.setPlain(memory, lender + MARK_ADDRESS_OFFSET, markAddress);
-        Words.setPlain(memory, lender + MARK_OFFSET, mark);
-        Words.setVolatile(memory, lender, pid);
+        OrderedWords.setPlain(memory, lender + MARK_ADDRESS_OFFSET, markAddress);
+        OrderedWords.setPlain(memory, lender + MARK_OFFSET, mark);
+        OrderedWords.setVolatile(memory, lender, pid);
     }
 
     static long lenderPid(MemorySegment memory, long lender) {
-        return Words.acquire(memory, lender);
+        return OrderedWords.acquire(memory, lender);
     }
 
     static long lenderMarkAddress(MemorySegment memory, long lender) {
-        return Words.plain(memory, lender + MARK_ADDRESS_OFFSET);
+        return OrderedWords.plain(memory, lender + MARK_ADDRESS_OFFSET);
     }
 
     static long lenderMark(MemorySegment memory, long lender) {
-        return Words.plain(memory, lender + MARK_OFFSET);
+        return OrderedWords.plain(memory, lender + MARK_OFFSET);
     }
 }

@@ -2,7 +2,7 @@ package io.madeleine.tm.sci.link;
 
 import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,17 +38,17 @@ public record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> ce
     private static final long SIDE_OFFSET = 1024;
     private static final long SIDE_BYTES = 1024;
     private static final long STATE = 0;
-    private static final long WATCH = Words.LINE_BYTES;
-    private static final long ROOM_WANTED = 2 * Words.LINE_BYTES;
-    private static final long LENDER = 3 * Words.LINE_BYTES;
-    private static final long READS = 4 * Words.LINE_BYTES;
+    private static final long WATCH = OrderedWords.LINE_BYTES;
+    private static final long ROOM_WANTED = 2 * OrderedWords.LINE_BYTES;
+    private static final long LENDER = 3 * OrderedWords.LINE_BYTES;
+    private static final long READS = 4 * OrderedWords.LINE_BYTES;
     private static final long DATA_OFFSET = 4096;
 
     public static PairLayout of(List<TransmissionCapabilities> modules, PairSizes sizes) {
         List<List<RingLayout>> rings = new ArrayList<>();
         List<List<CellLayout>> cells = new ArrayList<>();
         long offset = DATA_OFFSET;
-        long dataOffset = Words.align(DATA_OFFSET + frontBytes(modules, sizes), Words.PAGE_BYTES);
+        long dataOffset = OrderedWords.align(DATA_OFFSET + frontBytes(modules, sizes), OrderedWords.PAGE_BYTES);
         for (TransmissionCapabilities module : modules) {
             List<RingLayout> moduleRings = new ArrayList<>();
             List<CellLayout> moduleCells = new ArrayList<>();
@@ -79,11 +79,11 @@ public record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> ce
     private static int cellBytes(TransmissionCapabilities module, PairSizes sizes) {
         return module.maxBlockBytes() == Long.MAX_VALUE
                 ? sizes.cellBytes()
-                : (int) Words.align(sizes.cellBytes() / 2, Words.PAGE_BYTES);
+                : (int) OrderedWords.align(sizes.cellBytes() / 2, OrderedWords.PAGE_BYTES);
     }
 
     private static RingLayout ring(TransmissionCapabilities module, PairSizes sizes, long offset) {
-        return RingLayout.at(offset, sizes.ringBytes(), (int) Words.align(module.bufferBytes(), Long.BYTES));
+        return RingLayout.at(offset, sizes.ringBytes(), (int) OrderedWords.align(module.bufferBytes(), Long.BYTES));
     }
 
     /** The bytes that all modules take before the cells, both directions. */
@@ -96,7 +96,7 @@ public record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> ce
     /** The bytes that a module takes before the cells, one direction. */
     private static long frontBytes(TransmissionCapabilities module, PairSizes sizes) {
         long bytes = isStatic(module) ? ring(module, sizes, 0).totalBytes() : CellLayout.controlBytes(sizes.cells());
-        return Words.align(bytes, Words.LINE_BYTES);
+        return OrderedWords.align(bytes, OrderedWords.LINE_BYTES);
     }
 
     /** The offset of the state word that a side writes, see {@link SciConnection}. */

@@ -2,7 +2,7 @@ package io.madeleine.tm.sci.link;
 
 import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.util.List;
 
 /**
@@ -57,12 +57,12 @@ public record PairSizes(int ringBytes, int cellBytes, int cells) {
      * cells.
      */
     private PairSizes smaller(int minRingBytes) {
-        boolean minimalCells = cellBytes == Words.PAGE_BYTES && cells == MIN_CELLS;
+        boolean minimalCells = cellBytes == OrderedWords.PAGE_BYTES && cells == MIN_CELLS;
         if (ringBytes / 2 >= minRingBytes && (minimalCells || ringBytes >= (long) cells * cellBytes)) {
             return new PairSizes(ringBytes / 2, cellBytes, cells);
         }
-        return cellBytes > Words.PAGE_BYTES
-                ? new PairSizes(ringBytes, (int) Words.align(cellBytes / 2, Words.PAGE_BYTES), cells)
+        return cellBytes > OrderedWords.PAGE_BYTES
+                ? new PairSizes(ringBytes, (int) OrderedWords.align(cellBytes / 2, OrderedWords.PAGE_BYTES), cells)
                 : new PairSizes(ringBytes, cellBytes, Math.max(cells / 2, MIN_CELLS));
     }
 
@@ -74,7 +74,7 @@ public record PairSizes(int ringBytes, int cellBytes, int cells) {
                 && modules.stream().allMatch(module -> ringBytes >= RingLayout.minRingBytes(module.bufferBytes()))
                 && cellBytes > 0
                 && cellBytes <= MAX_CELL_BYTES
-                && cellBytes % Words.PAGE_BYTES == 0
+                && cellBytes % OrderedWords.PAGE_BYTES == 0
                 && cells >= MIN_CELLS
                 && cells <= MAX_CELLS;
     }

@@ -3,7 +3,7 @@ package io.madeleine.tm.sci.link;
 import io.madeleine.pmm.spi.CopyEngine;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.tm.sci.files.FileStem;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.shared.PeerBlocks;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -44,7 +44,7 @@ public final class PeerMemory {
         CopyEngine.Reader second = helper == null ? null : singleCopy.open(pid, segment.arena());
         helped = second == null ? null : new CopyHelper.Copy(second);
         if (reader != null && canRead(reader, lender, segment)) {
-            Words.setVolatile(memory, ownReads, 1);
+            OrderedWords.setVolatile(memory, ownReads, 1);
         }
     }
 
@@ -86,7 +86,7 @@ public final class PeerMemory {
             MemorySegment target,
             long offset,
             long bytes) {
-        long front = Words.align(bytes / 2, Words.PAGE_BYTES);
+        long front = OrderedWords.align(bytes / 2, OrderedWords.PAGE_BYTES);
         if (!helper.offer(helped, address + front, target, offset + front, bytes - front)) {
             return own.read(address, target, offset, Math.min(bytes, PIECE_BYTES));
         }
@@ -123,8 +123,8 @@ public final class PeerMemory {
         if (count > 0) {
             return count;
         }
-        if (count != CopyEngine.Reader.BAD_ADDRESS && Words.plain(memory, ownReads) != 0) {
-            Words.setVolatile(memory, ownReads, 0);
+        if (count != CopyEngine.Reader.BAD_ADDRESS && OrderedWords.plain(memory, ownReads) != 0) {
+            OrderedWords.setVolatile(memory, ownReads, 0);
             singleCopy.warn(peer, reader.explain(count));
         }
         return 0;

@@ -3,7 +3,7 @@ package io.madeleine.tm.sci.link;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -59,7 +59,7 @@ final class RingConsumer {
         if (front != 0) {
             return front;
         }
-        long header = Words.acquire(memory, layout.headerOffset(position));
+        long header = OrderedWords.acquire(memory, layout.headerOffset(position));
         if (header == 0) {
             return 0;
         }
@@ -72,7 +72,7 @@ final class RingConsumer {
 
     /** The word in front, unchecked, for error messages. */
     long rawFront() {
-        return Words.acquire(memory, layout.headerOffset(position));
+        return OrderedWords.acquire(memory, layout.headerOffset(position));
     }
 
     /** Moves payload of the record in front into the group. If this throws, the group knows how much was moved. */
@@ -101,7 +101,7 @@ final class RingConsumer {
      */
     boolean take(long header, MemorySegment block, long offset) {
         long headerOffset = headerOffset(position);
-        if (Words.acquire(memory, headerOffset) != header || PacketHeader.payloadBytes(header) > bufferBytes) {
+        if (OrderedWords.acquire(memory, headerOffset) != header || PacketHeader.payloadBytes(header) > bufferBytes) {
             return false;
         }
         Blocks.copy(memory, headerOffset + Long.BYTES, block, offset, PacketHeader.payloadBytes(header));
@@ -133,18 +133,18 @@ final class RingConsumer {
         POSITION.setRelease(this, next);
         if (next - returnedPosition < batchBytes) {
             if (tells) {
-                Words.setRelease(memory, consumerOffset, next);
+                OrderedWords.setRelease(memory, consumerOffset, next);
             }
             return false;
         }
         returnedPosition = next;
-        Words.setRelease(memory, consumerOffset, next);
+        OrderedWords.setRelease(memory, consumerOffset, next);
         return true;
     }
 
     /** As {@link #isReadable()}, but may also miss a record while another thread releases one. */
     boolean mayBeReadable() {
-        return Words.acquire(memory, headerOffset((long) POSITION.getAcquire(this))) != 0;
+        return OrderedWords.acquire(memory, headerOffset((long) POSITION.getAcquire(this))) != 0;
     }
 
     /**
@@ -154,7 +154,7 @@ final class RingConsumer {
     boolean isReadable() {
         while (true) {
             long here = (long) POSITION.getAcquire(this);
-            if (Words.acquire(memory, layout.headerOffset(here)) != 0) {
+            if (OrderedWords.acquire(memory, layout.headerOffset(here)) != 0) {
                 return true;
             }
             if (here == (long) POSITION.getAcquire(this)) {

@@ -1,6 +1,6 @@
 package io.madeleine.tm.sci.link;
 
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 
 /**
  * The layout of the ring of one direction in a pair segment.
@@ -38,12 +38,12 @@ public record RingLayout(long consumerOffset, long dataOffset, int ringBytes, in
     static final int BUFFERS_PER_RING = 4;
 
     static RingLayout at(long offset, int ringBytes, int bufferBytes) {
-        return new RingLayout(offset, offset + Words.LINE_BYTES, ringBytes, bufferBytes);
+        return new RingLayout(offset, offset + OrderedWords.LINE_BYTES, ringBytes, bufferBytes);
     }
 
     /** The bytes that position and ring take. */
     public long totalBytes() {
-        return Words.LINE_BYTES + (long) ringBytes + Long.BYTES + bufferBytes;
+        return OrderedWords.LINE_BYTES + (long) ringBytes + Long.BYTES + bufferBytes;
     }
 
     /** The smallest ring for buffers of this size. */
@@ -63,7 +63,7 @@ public record RingLayout(long consumerOffset, long dataOffset, int ringBytes, in
      * @param lapMask the size of the ring less 1
      */
     static long next(long position, int payloadBytes, long lapMask) {
-        long end = position + Long.BYTES + Words.align(payloadBytes, Long.BYTES);
+        long end = position + Long.BYTES + OrderedWords.align(payloadBytes, Long.BYTES);
         return Math.min(end, (position | lapMask) + 1);
     }
 

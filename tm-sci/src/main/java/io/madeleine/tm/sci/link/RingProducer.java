@@ -3,7 +3,7 @@ package io.madeleine.tm.sci.link;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -44,7 +44,7 @@ final class RingProducer {
     long claim() {
         long begin = plainPosition;
         if (!RingLayout.CACHES_POSITIONS || claimEnd(begin) - consumedPosition > ringBytes) {
-            long consumed = Words.acquire(memory, layout.consumerOffset());
+            long consumed = OrderedWords.acquire(memory, layout.consumerOffset());
             if (consumed < consumedPosition || consumed > begin) {
                 return BROKEN;
             }
@@ -88,8 +88,8 @@ final class RingProducer {
     private void publish(long begin, long header) {
         int payloadBytes = PacketHeader.payloadBytes(header);
         long next = next(begin, payloadBytes);
-        Words.setPlain(memory, headerOffset(next), 0);
-        Words.setRelease(memory, headerOffset(begin), header);
+        OrderedWords.setPlain(memory, headerOffset(next), 0);
+        OrderedWords.setRelease(memory, headerOffset(begin), header);
         plainPosition = next;
         warm(next, payloadBytes);
     }
@@ -109,7 +109,7 @@ final class RingProducer {
     private void warm(long next, int payloadBytes) {
         long ahead = next(next, payloadBytes);
         if (((ahead ^ next) & -CACHE_LINE_BYTES) != 0 && ahead + Long.BYTES - consumedPosition <= ringBytes) {
-            Words.setPlain(memory, headerOffset(ahead), 0);
+            OrderedWords.setPlain(memory, headerOffset(ahead), 0);
         }
     }
 
@@ -118,13 +118,13 @@ final class RingProducer {
      * sender.
      */
     boolean isAllRead() {
-        return Words.acquire(memory, layout.consumerOffset()) == plainPosition;
+        return OrderedWords.acquire(memory, layout.consumerOffset()) == plainPosition;
     }
 
     /** Whether a claim that was {@link LinkStatus#PENDING} would succeed now, or be {@link #BROKEN}. */
     boolean hasRoom() {
         long begin = position;
-        long consumed = Words.acquire(memory, layout.consumerOffset());
+        long consumed = OrderedWords.acquire(memory, layout.consumerOffset());
         return claimEnd(begin) - consumed <= ringBytes || consumed < 0;
     }
 }

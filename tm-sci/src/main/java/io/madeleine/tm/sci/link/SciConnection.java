@@ -7,8 +7,8 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.sci.files.FileStem;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.TruncatedFiles;
-import io.madeleine.tm.sci.memory.Words;
 import io.madeleine.tm.sci.wake.PeerLine;
 import io.madeleine.tm.sci.wake.SciProgress;
 import io.madeleine.tm.sci.wake.WatchList;
@@ -224,7 +224,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
     private void raiseState(long state) {
         long offset = PairLayout.state(segment.side());
         try {
-            if (!untouchable && Words.raise(memory, offset, state)) {
+            if (!untouchable && OrderedWords.raise(memory, offset, state)) {
                 VarHandle.fullFence();
                 peer.announce(peerSlot);
                 TruncatedFiles.settle();
@@ -289,7 +289,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
 
     private boolean isWatchedByPeer() {
         try {
-            return Words.opaque(memory, peerWatch) != 0;
+            return OrderedWords.opaque(memory, peerWatch) != 0;
         } catch (IllegalStateException _) {
             return true; // The memory has been freed: there is no receiver to announce anything to.
         }
@@ -300,8 +300,8 @@ public final class SciConnection implements ProtocolConnection, Watched {
      */
     void freed() {
         VarHandle.fullFence();
-        if (Words.opaque(memory, peerRoomWanted) != 0) {
-            Words.setVolatile(memory, peerRoomWanted, 0);
+        if (OrderedWords.opaque(memory, peerRoomWanted) != 0) {
+            OrderedWords.setVolatile(memory, peerRoomWanted, 0);
             VarHandle.fullFence();
             peer.announce(peerSlot);
         }
@@ -403,12 +403,12 @@ public final class SciConnection implements ProtocolConnection, Watched {
         idlePolls = 0;
         unwatched = false;
         leaving = false;
-        Words.setVolatile(memory, ownWatch, WATCHING);
+        OrderedWords.setVolatile(memory, ownWatch, WATCHING);
     }
 
     @Override
     public void unwatch() {
-        Words.setVolatile(memory, ownWatch, 0);
+        OrderedWords.setVolatile(memory, ownWatch, 0);
         VarHandle.fullFence();
         unwatched = true;
         leaving = true;
@@ -443,7 +443,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
         return !untouchable
                 && (!interest || unwatched && !isReadable())
                 && !peer.isGone()
-                && Words.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
+                && OrderedWords.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
     }
 
     @Override
@@ -479,7 +479,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
 
     @Override
     public boolean isStallOver() {
-        Words.setVolatile(memory, ownRoomWanted, 1);
+        OrderedWords.setVolatile(memory, ownRoomWanted, 1);
         VarHandle.fullFence();
         int stalled = stalledLinks;
         boolean over = sendEnded && stalled != 0;
@@ -492,7 +492,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
     @Override
     public void lookAtPeer() {
         boolean gone = peer.isGone(); // Read before the state: the state that the peer wrote before it died counts.
-        long state = cut ? BROKEN : Words.acquire(memory, PairLayout.state(segment.otherSide()));
+        long state = cut ? BROKEN : OrderedWords.acquire(memory, PairLayout.state(segment.otherSide()));
         if (state < 0 || state > GIVEN_UP) {
             breakUp("its state is 0x" + Long.toHexString(state));
         }

@@ -17,7 +17,7 @@ public final class TruncatedFiles {
     /** Whether a mapped file still has its last page: truncation removes the end of a file first. */
     public static boolean isWhole(MemorySegment memory) {
         try {
-            long _ = Words.opaque(memory, memory.byteSize() - Long.BYTES & -Long.BYTES);
+            long _ = OrderedWords.opaque(memory, memory.byteSize() - Long.BYTES & -Long.BYTES);
             settle();
             return true;
         } catch (InternalError _) {

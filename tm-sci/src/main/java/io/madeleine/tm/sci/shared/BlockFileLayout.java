@@ -1,6 +1,6 @@
 package io.madeleine.tm.sci.shared;
 
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -23,7 +23,7 @@ public final class BlockFileLayout {
     static final long FREED = 0x4d61_6465_4f76_6572L;
 
     /** The size of the control area of a file with one block. */
-    static final long CONTROL_BYTES = Words.PAGE_BYTES;
+    static final long CONTROL_BYTES = OrderedWords.PAGE_BYTES;
 
     private static final long FROM_END = 64;
     private static final long EXPORT_BYTES = 64;
@@ -34,7 +34,7 @@ public final class BlockFileLayout {
 
     /** The length of the file of a block. */
     static long fileBytes(long blockBytes) {
-        return Words.align(blockBytes, Words.PAGE_BYTES) + CONTROL_BYTES;
+        return OrderedWords.align(blockBytes, OrderedWords.PAGE_BYTES) + CONTROL_BYTES;
     }
 
     /** The most exports at a time with a control area of that size. */
@@ -44,25 +44,25 @@ public final class BlockFileLayout {
 
     /** Initialises the control area. */
     static void begin(MemorySegment end, long memoryBytes) {
-        Words.setPlain(end, state(end) + BYTES, memoryBytes);
-        Words.setRelease(end, state(end), LIVE);
+        OrderedWords.setPlain(end, state(end) + BYTES, memoryBytes);
+        OrderedWords.setRelease(end, state(end), LIVE);
     }
 
     /** Marks the file as freed. */
     static void free(MemorySegment end) {
-        Words.setVolatile(end, state(end), FREED);
+        OrderedWords.setVolatile(end, state(end), FREED);
     }
 
     static boolean isLive(MemorySegment end) {
-        return Words.acquire(end, state(end)) == LIVE;
+        return OrderedWords.acquire(end, state(end)) == LIVE;
     }
 
     /** The bytes of memory in a file that is mapped as a whole; -1 if the file is invalid. */
     static long memoryBytes(MemorySegment file) {
-        if (file.byteSize() < fileBytes(1) || file.byteSize() % Words.PAGE_BYTES != 0) {
+        if (file.byteSize() < fileBytes(1) || file.byteSize() % OrderedWords.PAGE_BYTES != 0) {
             return -1;
         }
-        long bytes = Words.plain(file, state(file) + BYTES);
+        long bytes = OrderedWords.plain(file, state(file) + BYTES);
         return bytes > 0 && bytes < file.byteSize() && fileBytes(bytes) <= file.byteSize() ? bytes : -1;
     }
 

@@ -5,8 +5,8 @@ import io.madeleine.pmm.spi.RemoteCompletion;
 import io.madeleine.pmm.spi.RemoteMemoryException;
 import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
 import io.madeleine.tm.sci.files.FileStem;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.TruncatedFiles;
-import io.madeleine.tm.sci.memory.Words;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -74,7 +74,7 @@ final class SciAttachment implements AttachedMemory {
     }
 
     private boolean isRevoked() {
-        return Words.volatileWord(mapping.file, keyWord) != key || !BlockFileLayout.isLive(mapping.file);
+        return OrderedWords.volatileWord(mapping.file, keyWord) != key || !BlockFileLayout.isLive(mapping.file);
     }
 
     @Override
@@ -153,11 +153,11 @@ final class SciAttachment implements AttachedMemory {
             try {
                 before = width == Long.BYTES
                         ? adds
-                                ? Words.getAndAdd(mapping.file, place, first)
-                                : Words.compareAndExchange(mapping.file, place, first, second)
+                                ? OrderedWords.getAndAdd(mapping.file, place, first)
+                                : OrderedWords.compareAndExchange(mapping.file, place, first, second)
                         : adds
-                                ? Words.getAndAddInt(mapping.file, place, (int) first)
-                                : Words.compareAndExchangeInt(mapping.file, place, (int) first, (int) second);
+                                ? OrderedWords.getAndAddInt(mapping.file, place, (int) first)
+                                : OrderedWords.compareAndExchangeInt(mapping.file, place, (int) first, (int) second);
                 TruncatedFiles.settle();
             } catch (InternalError _) {
                 whole = false;
@@ -195,7 +195,7 @@ final class SciAttachment implements AttachedMemory {
         }
         boolean whole = true;
         try {
-            Words.getAndAdd(mapping.file, usersWord, 1);
+            OrderedWords.getAndAdd(mapping.file, usersWord, 1);
             boolean revoked = isRevoked();
             TruncatedFiles.settle();
             if (!revoked) {
@@ -211,7 +211,7 @@ final class SciAttachment implements AttachedMemory {
     private void leave(boolean whole) {
         try {
             if (whole) {
-                Words.getAndAdd(mapping.file, usersWord, -1);
+                OrderedWords.getAndAdd(mapping.file, usersWord, -1);
                 TruncatedFiles.settle();
             }
         } catch (InternalError _) {

@@ -1,8 +1,8 @@
 package io.madeleine.tm.sci.shared;
 
 import io.madeleine.pmm.spi.ExportedMemory;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.TruncatedFiles;
-import io.madeleine.tm.sci.memory.Words;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -51,7 +51,7 @@ final class SciExport implements ExportedMemory {
         try {
             takeKeyAway(file);
             for (int looks = 0; !over; looks++) {
-                if (Words.volatileWord(file.end(), BlockFileLayout.users(file.end(), number)) == 0) {
+                if (OrderedWords.volatileWord(file.end(), BlockFileLayout.users(file.end(), number)) == 0) {
                     TruncatedFiles.settle();
                     end(file);
                 } else if (System.nanoTime() - deadlineNs >= 0) {
@@ -76,7 +76,7 @@ final class SciExport implements ExportedMemory {
     /** Clears the key, unless this export is over and another may have its place. */
     private synchronized void takeKeyAway(BlockFile file) {
         if (!over) {
-            Words.setVolatile(file.end(), BlockFileLayout.key(file.end(), number), 0);
+            OrderedWords.setVolatile(file.end(), BlockFileLayout.key(file.end(), number), 0);
         }
     }
 

@@ -12,10 +12,10 @@ import io.madeleine.pmm.spi.RemoteMemoryException;
 import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
 import io.madeleine.tm.sci.files.FileStem;
 import io.madeleine.tm.sci.files.SessionDirectory;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SciKeys;
 import io.madeleine.tm.sci.memory.SegmentFile;
 import io.madeleine.tm.sci.memory.TruncatedFiles;
-import io.madeleine.tm.sci.memory.Words;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -116,7 +116,7 @@ public final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
                 | (long) file.number() << LENGTH_BITS
                 | memory.byteSize());
         SciExport made = new SciExport(block, export, descriptors.seal(body.array()));
-        Words.setVolatile(file.end(), BlockFileLayout.key(file.end(), export), key);
+        OrderedWords.setVolatile(file.end(), BlockFileLayout.key(file.end(), export), key);
         if (!block.enter(made)) {
             made.close();
             throw new RemoteMemoryException(

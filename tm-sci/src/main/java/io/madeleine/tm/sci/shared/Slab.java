@@ -1,7 +1,7 @@
 package io.madeleine.tm.sci.shared;
 
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
-import io.madeleine.tm.sci.memory.Words;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ public final class Slab {
     private static final long CONTROL_BYTES = 64 * 1024;
 
     private static final long MEMORY_BYTES = BYTES - CONTROL_BYTES;
-    private static final long PAGE_BYTES = Words.PAGE_BYTES;
+    private static final long PAGE_BYTES = OrderedWords.PAGE_BYTES;
     private static final int PAGES = (int) (MEMORY_BYTES / PAGE_BYTES);
 
     private final Arena arena;
@@ -61,7 +61,7 @@ public final class Slab {
     }
 
     private static int pages(long bytes) {
-        return (int) (Words.align(bytes, PAGE_BYTES) / PAGE_BYTES);
+        return (int) (OrderedWords.align(bytes, PAGE_BYTES) / PAGE_BYTES);
     }
 
     BlockFile file() {

@@ -3,9 +3,9 @@ package io.madeleine.tm.sci.wake;
 import static io.madeleine.tm.sci.wake.InboxLayout.ASLEEP;
 import static io.madeleine.tm.sci.wake.InboxLayout.SUMMARY;
 
+import io.madeleine.tm.sci.memory.OrderedWords;
 import io.madeleine.tm.sci.memory.SegmentFile;
 import io.madeleine.tm.sci.memory.TruncatedFiles;
-import io.madeleine.tm.sci.memory.Words;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,7 +44,7 @@ public final class Inbox implements AutoCloseable {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment memory = SegmentFile.create(file, InboxLayout.BYTES, arena);
-            Words.setVolatile(memory, InboxLayout.MAGIC_OFFSET, InboxLayout.MAGIC);
+            OrderedWords.setVolatile(memory, InboxLayout.MAGIC_OFFSET, InboxLayout.MAGIC);
             TruncatedFiles.settle();
             return new Inbox(arena, memory);
         } catch (InternalError e) {
@@ -60,7 +60,7 @@ public final class Inbox implements AutoCloseable {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment memory = SegmentFile.open(file, InboxLayout.BYTES, InboxLayout.BYTES, arena);
-            if (Words.acquire(memory, InboxLayout.MAGIC_OFFSET) != InboxLayout.MAGIC) {
+            if (OrderedWords.acquire(memory, InboxLayout.MAGIC_OFFSET) != InboxLayout.MAGIC) {
                 throw new IOException(file + " is not an inbox of this version of Madeleine; all processes of a session"
                         + " have to use the same version");
             }
@@ -86,25 +86,25 @@ public final class Inbox implements AutoCloseable {
      * @return 0 if the owner is awake; else the number of its sleep, for which the caller has to ring the doorbell
      */
     public long announce(int slot) {
-        Words.setBits(memory, InboxLayout.word(slot), InboxLayout.bit(slot));
-        Words.setBits(memory, SUMMARY, InboxLayout.summaryBit(slot));
-        long epoch = Words.volatileWord(memory, ASLEEP);
+        OrderedWords.setBits(memory, InboxLayout.word(slot), InboxLayout.bit(slot));
+        OrderedWords.setBits(memory, SUMMARY, InboxLayout.summaryBit(slot));
+        long epoch = OrderedWords.volatileWord(memory, ASLEEP);
         return (epoch & 1) == 0 ? 0 : epoch;
     }
 
     /** Whether a flag may be set. */
     public boolean hasArrivals() {
-        return Words.opaque(memory, SUMMARY) != 0;
+        return OrderedWords.opaque(memory, SUMMARY) != 0;
     }
 
     /** Takes the summary: bit w is set if word w may have flags. */
     long takeSummary() {
-        return Words.getAndSet(memory, SUMMARY, 0);
+        return OrderedWords.getAndSet(memory, SUMMARY, 0);
     }
 
     /** Takes the flags of 64 slots. */
     long takeWord(int word) {
-        return Words.getAndSet(memory, InboxLayout.word(word * Long.SIZE), 0);
+        return OrderedWords.getAndSet(memory, InboxLayout.word(word * Long.SIZE), 0);
     }
 
     /**
@@ -112,15 +112,15 @@ public final class Inbox implements AutoCloseable {
      * call that were set before it.
      */
     void fallAsleep() {
-        long epoch = Words.plain(memory, ASLEEP);
-        Words.setVolatile(memory, ASLEEP, epoch | 1);
+        long epoch = OrderedWords.plain(memory, ASLEEP);
+        OrderedWords.setVolatile(memory, ASLEEP, epoch | 1);
         VarHandle.fullFence();
     }
 
     /** Tells peers that they need not ring. */
     void wake() {
-        long epoch = Words.plain(memory, ASLEEP);
-        Words.setRelease(memory, ASLEEP, epoch + 1 & ~1L);
+        long epoch = OrderedWords.plain(memory, ASLEEP);
+        OrderedWords.setRelease(memory, ASLEEP, epoch + 1 & ~1L);
     }
 
     /** Whether the file has not been cut short. */
@@ -133,7 +133,7 @@ public final class Inbox implements AutoCloseable {
      * access it.
      */
     public void giveUpFile() {
-        memory = arena.allocate(InboxLayout.BYTES, Words.LINE_BYTES);
+        memory = arena.allocate(InboxLayout.BYTES, OrderedWords.LINE_BYTES);
     }
 
     @Override

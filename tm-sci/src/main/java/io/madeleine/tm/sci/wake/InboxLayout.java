@@ -1,6 +1,6 @@
 package io.madeleine.tm.sci.wake;
 
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 
 /**
  * The layout of an inbox; offsets in bytes.
@@ -16,8 +16,8 @@ public final class InboxLayout {
     static final long MAGIC = 0x4d61_6449_6e62_0001L;
 
     static final long MAGIC_OFFSET = 0;
-    public static final long ASLEEP = Words.LINE_BYTES;
-    public static final long SUMMARY = 2 * Words.LINE_BYTES;
+    public static final long ASLEEP = OrderedWords.LINE_BYTES;
+    public static final long SUMMARY = 2 * OrderedWords.LINE_BYTES;
     public static final long BYTES = 4096;
 
     /**
@@ -27,7 +27,7 @@ public final class InboxLayout {
 
     public static final int CONTROL_SLOT = 0;
 
-    private static final long ARRIVALS = 3 * Words.LINE_BYTES;
+    private static final long ARRIVALS = 3 * OrderedWords.LINE_BYTES;
 
     private InboxLayout() {}
 

@@ -75,7 +75,7 @@ public final class SciProgress implements ProgressSource {
      */
     private boolean forAMoment;
 
-    private boolean controlNews;
+    private boolean controlWork;
 
     public SciProgress(Inbox inbox, Reactor reactor, ControlWork control, int idleLooks) {
         this.inbox = inbox;
@@ -146,8 +146,8 @@ public final class SciProgress implements ProgressSource {
             work += takeArrivals(nowNs);
         }
         if (control.isPending()) {
-            boolean urgent = controlNews;
-            controlNews = false;
+            boolean urgent = controlWork;
+            controlWork = false;
             work += control.step(nowNs, urgent);
         }
         return work;
@@ -217,7 +217,7 @@ public final class SciProgress implements ProgressSource {
 
     private int arrived(int slot, long nowNs) {
         if (slot == InboxLayout.CONTROL_SLOT) {
-            controlNews = true;
+            controlWork = true;
             return 0;
         }
         Watched connection = bySlot.get(slot);

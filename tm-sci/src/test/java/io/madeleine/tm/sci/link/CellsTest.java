@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.tm.sci.Side;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,13 +21,13 @@ class CellsTest {
     private static final int CELL = 16 * 1024;
     private static final int CELLS = 3;
 
-    private final CellLayout layout = new CellLayout(0, Words.PAGE_BYTES, CELL, CELLS);
+    private final CellLayout layout = new CellLayout(0, OrderedWords.PAGE_BYTES, CELL, CELLS);
     private final MemorySegment memory = fresh();
     private final CellProducer producer = new CellProducer(memory, layout);
     private final CellConsumer consumer = new CellConsumer(memory, layout);
 
     private MemorySegment fresh() {
-        return Arena.ofAuto().allocate(layout.dataOffset() + layout.dataBytes(), Words.PAGE_BYTES);
+        return Arena.ofAuto().allocate(layout.dataOffset() + layout.dataBytes(), OrderedWords.PAGE_BYTES);
     }
 
     /** Sends what there are cells for; whether that was all. */
@@ -106,7 +106,7 @@ class CellsTest {
         MemorySegment source = random(new Random(7), 24 * 1024);
         assertTrue(send(PacketHeader.of(24 * 1024, 0, 0, 0), Side.group(source), 0));
         for (int cell = 0; cell < CELLS; cell++) {
-            assertEquals(8 * 1024 + 1, Words.plain(memory, layout.state(cell)), "cell " + cell);
+            assertEquals(8 * 1024 + 1, OrderedWords.plain(memory, layout.state(cell)), "cell " + cell);
         }
     }
 
@@ -188,7 +188,7 @@ class CellsTest {
     @Test
     void shouldRecogniseAHeaderInTheMiddleOfAPacket() {
         assertTrue(send(PacketHeader.of(20_000, 0, 0, 0), Side.group(random(new Random(1), 20_000)), 0));
-        Words.setPlain(memory, layout.header(1), PacketHeader.of(8, 1, 0, 0));
+        OrderedWords.setPlain(memory, layout.header(1), PacketHeader.of(8, 1, 0, 0));
         consumer.front();
         assertEquals(8192, consumer.skip(20_000));
         assertEquals(0, consumer.skip(20_000));

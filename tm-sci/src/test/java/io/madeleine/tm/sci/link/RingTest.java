@@ -9,7 +9,7 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.tm.sci.Side;
-import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.memory.OrderedWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -23,7 +23,7 @@ class RingTest {
     private static final int RING = 1024;
 
     private final RingLayout layout = RingLayout.at(0, RING, BUFFER);
-    private final MemorySegment memory = Arena.ofAuto().allocate(layout.totalBytes(), Words.LINE_BYTES);
+    private final MemorySegment memory = Arena.ofAuto().allocate(layout.totalBytes(), OrderedWords.LINE_BYTES);
     private final RingProducer producer = new RingProducer(memory, layout);
     private final RingConsumer consumer = new RingConsumer(memory, layout);
     private final MemorySegment target = MemorySegment.ofArray(new byte[BUFFER]);
@@ -157,7 +157,7 @@ class RingTest {
     void shouldRecogniseWhatIsNoHeader(long header) {
         producer.claim();
         producer.commit(header & ~0xFFFF_FFFFL); // of any length: only the word in front matters
-        Words.setRelease(memory, layout.headerOffset(0), header);
+        OrderedWords.setRelease(memory, layout.headerOffset(0), header);
         assertEquals(RingConsumer.BROKEN, consumer.front());
         assertEquals(header, consumer.rawFront());
     }

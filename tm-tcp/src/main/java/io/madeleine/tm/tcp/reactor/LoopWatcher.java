@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * event loop and wakes the session's reactor when there is work in the loop. It handles nothing itself: the leader
  * does, with its next poll.
  *
- * <p>Threading: {@link #arm}, {@link #disarm} and {@link #takeNews} belong to the leader.
+ * <p>Threading: {@link #arm}, {@link #disarm} and {@link #takeReady} belong to the leader.
  */
 public final class LoopWatcher extends Thread implements AutoCloseable {
     private static final long PAUSE_NS = 10_000_000;
@@ -20,7 +20,7 @@ public final class LoopWatcher extends Thread implements AutoCloseable {
     private final Reactor sessions;
     private volatile boolean armed;
     private volatile boolean idle;
-    private volatile boolean news;
+    private volatile boolean ready;
     private volatile boolean closed;
 
     /**
@@ -53,11 +53,11 @@ public final class LoopWatcher extends Thread implements AutoCloseable {
     }
 
     /** Whether the thread has woken the session since the last call. */
-    public boolean takeNews() {
-        if (!news) {
+    public boolean takeReady() {
+        if (!ready) {
             return false;
         }
-        news = false;
+        ready = false;
         return true;
     }
 
@@ -96,7 +96,7 @@ public final class LoopWatcher extends Thread implements AutoCloseable {
         int _ = own.sleep(Long.MAX_VALUE, LoopWatcher::mayHandle);
         if (armed) {
             armed = false;
-            news = true;
+            ready = true;
             sessions.wakeUp();
         }
     }

@@ -62,7 +62,7 @@ public final class PathWatch {
      * @param whenLost told the reason if the path is cut, possibly more than once
      * @return the state to which each sent packet must be reported, or empty if the connection stays on this host
      */
-    public Optional<PathState> watch(Endpoints ends, IntSupplier heardPackets, Consumer<String> whenLost) {
+    public Optional<PathState> watch(AddressPair ends, IntSupplier heardPackets, Consumer<String> whenLost) {
         if (ends.areOnOneHost()) {
             return Optional.empty();
         }

@@ -133,7 +133,7 @@ public final class TcpProgress implements ProgressSource {
         if (watcher == null) {
             return nowNs - selectedNs >= SELECT_NS && hotCount < pollers.length;
         }
-        return watcher.takeNews() || nowNs - selectedNs >= SELECT_NS; // no other thread runs the loop
+        return watcher.takeReady() || nowNs - selectedNs >= SELECT_NS; // no other thread runs the loop
     }
 
     private int lookAround() {
@@ -157,14 +157,14 @@ public final class TcpProgress implements ProgressSource {
     public boolean armForBlocking() {
         armed = true;
         coalescing.flushAll();
-        boolean news = look;
+        boolean found = look;
         for (ConnectionPoller poller : pollers) {
-            news |= poller.arm();
+            found |= poller.arm();
         }
-        if (watcher != null && !news) {
+        if (watcher != null && !found) {
             watcher.arm();
         }
-        return !news;
+        return !found;
     }
 
     /**

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class PathWatchTest {
     private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final Endpoints CUT = new Endpoints(at("198.51.100.1", 7777), at("198.51.100.2", 0xD334));
+    private static final AddressPair CUT = new AddressPair(at("198.51.100.1", 7777), at("198.51.100.2", 0xD334));
 
     @TempDir
     Path folder;

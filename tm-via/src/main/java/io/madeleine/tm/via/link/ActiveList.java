@@ -65,11 +65,11 @@ public final class ActiveList {
     }
 
     /** Whether any connection has an event, so that the engine must not sleep. */
-    public boolean hasNews() {
+    public boolean hasWork() {
         takeAdded();
         for (int i = 0; i < count; i++) {
             ViaConnection connection = list[i];
-            if (connection != null && connection.hasNews()) {
+            if (connection != null && connection.hasWork()) {
                 return true;
             }
         }

@@ -25,7 +25,7 @@ public interface Home {
     void behind();
 
     /** A frame of the handshake has arrived for a line, or the line has ended. */
-    void lineHasNews();
+    void lineHasWork();
 
     /** The connection is closed: it is freed when its sends have left. */
     void closing(ViaConnection connection);

@@ -56,7 +56,7 @@ final class RdmaReceiver {
     private boolean revokeFollows;
     private long revokedEnd;
     private boolean open;
-    private volatile boolean hasNews;
+    private volatile boolean hasWork;
     private volatile boolean mayRetract;
 
     RdmaReceiver(ViaConnection connection, Lane lane, RegionUses regions, Credits credits, RdmaSizes sizes) {
@@ -73,7 +73,7 @@ final class RdmaReceiver {
 
     /** Whether the layer above should look at the link. */
     boolean hasPackets() {
-        return hasNews;
+        return hasWork;
     }
 
     /** Whether a retraction that was pending may be complete now. */
@@ -117,7 +117,7 @@ final class RdmaReceiver {
             if (!headers.isEmpty() && taken < packetEnd()) {
                 wantPacket();
                 if (moved == 0 && landedBytes() == 0) {
-                    hasNews = false;
+                    hasWork = false;
                 }
             }
             return moved;
@@ -180,7 +180,7 @@ final class RdmaReceiver {
         try {
             packetStart = packetEnd();
             headers.remove();
-            hasNews = !headers.isEmpty();
+            hasWork = !headers.isEmpty();
         } finally {
             lock.unlock();
         }
@@ -403,7 +403,7 @@ final class RdmaReceiver {
                 return false;
             }
             announcedEnd += PacketHeader.payloadBytes(header);
-            hasNews = true;
+            hasWork = true;
             mayRetract = retraction == Retraction.LANDING;
             grantMore();
             return true;
@@ -417,7 +417,7 @@ final class RdmaReceiver {
         lock.lock();
         try {
             if (grants.land(grant, landedPiece)) {
-                hasNews |= !headers.isEmpty();
+                hasWork |= !headers.isEmpty();
                 mayRetract = retraction == Retraction.LANDING;
             }
         } finally {

@@ -183,7 +183,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     }
 
     /** Whether {@link #feed} has work. */
-    public boolean lineHasNews() {
+    public boolean lineHasWork() {
         return links.isEmpty() && (!frames.isEmpty() || end.isReached());
     }
 
@@ -296,7 +296,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
             return false;
         }
         frames.add(frame);
-        home.lineHasNews();
+        home.lineHasWork();
         return true;
     }
 
@@ -318,7 +318,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private void end(Runnable mark) {
         mark.run();
         activate();
-        home.lineHasNews();
+        home.lineHasWork();
     }
 
     void activate() {
@@ -456,7 +456,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     }
 
     /** Whether there is an event for the layer above, so that the engine must not sleep. */
-    public boolean hasNews() {
+    public boolean hasWork() {
         ViaPoolLink opened = pool;
         if (end.isClosedHere() || opened == null) {
             return false;

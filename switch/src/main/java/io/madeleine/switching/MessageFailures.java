@@ -10,8 +10,8 @@ import io.madeleine.api.SessionException;
  * Makes the exceptions of messages. One thread detects a failure and another throws it: each throw gets a stack trace
  * of its own, with the original exception as its cause.
  */
-final class Failures {
-    private Failures() {}
+final class MessageFailures {
+    private MessageFailures() {}
 
     static MadeleineException seenFromHere(MadeleineException failure) {
         String message = failure.getMessage();

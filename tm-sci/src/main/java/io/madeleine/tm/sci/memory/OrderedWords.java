@@ -10,7 +10,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Threading: stateless.
  */
-public final class Words {
+public final class OrderedWords {
     /**
      * The distance between words that different processes write: two cache lines, because processors prefetch lines in
      * pairs.
@@ -24,7 +24,7 @@ public final class Words {
 
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
 
-    private Words() {}
+    private OrderedWords() {}
 
     public static long plain(MemorySegment memory, long offset) {
         return (long) LONG.get(memory, offset);

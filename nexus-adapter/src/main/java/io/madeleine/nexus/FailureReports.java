@@ -8,11 +8,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Failures for which no thread waits: counts them, logs them at a bounded rate, and notifies listeners.
+ * Reports failures for which no thread waits: counts them, logs them at a bounded rate, and notifies listeners.
  *
  * <p>Threading: thread-safe.
  */
-final class Failures {
+final class FailureReports {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.nexus");
     private static final long LOG_INTERVAL_NS = 1_000_000_000L;
     private static final long LOGGED_PER_INTERVAL = 8;
@@ -28,7 +28,7 @@ final class Failures {
     private long loggedCount;
     private long unloggedCount;
 
-    Failures(int rank) {
+    FailureReports(int rank) {
         this.rank = rank;
     }
 

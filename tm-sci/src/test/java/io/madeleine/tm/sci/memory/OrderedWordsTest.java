@@ -8,15 +8,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-class WordsTest {
+class OrderedWordsTest {
     @Test
     void shouldRaiseAWordAndNeverLowerIt() {
         MemorySegment memory = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
-        assertTrue(Words.raise(memory, Long.BYTES, 3));
-        assertFalse(Words.raise(memory, Long.BYTES, 1));
-        assertFalse(Words.raise(memory, Long.BYTES, 3));
-        assertTrue(Words.raise(memory, Long.BYTES, 4));
-        assertEquals(4, Words.plain(memory, Long.BYTES));
-        assertEquals(0, Words.plain(memory, 0));
+        assertTrue(OrderedWords.raise(memory, Long.BYTES, 3));
+        assertFalse(OrderedWords.raise(memory, Long.BYTES, 1));
+        assertFalse(OrderedWords.raise(memory, Long.BYTES, 3));
+        assertTrue(OrderedWords.raise(memory, Long.BYTES, 4));
+        assertEquals(4, OrderedWords.plain(memory, Long.BYTES));
+        assertEquals(0, OrderedWords.plain(memory, 0));
     }
 }

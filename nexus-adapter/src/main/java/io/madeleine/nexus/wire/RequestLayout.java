@@ -32,7 +32,7 @@ import java.nio.ByteOrder;
  *
  * <p>Threading: stateless.
  */
-public final class Wire {
+public final class RequestLayout {
     public static final int ENDPOINT_OFFSET = 0;
     public static final int HANDLER_OFFSET = 4;
     public static final int SIZES_OFFSET = 8;
@@ -62,7 +62,7 @@ public final class Wire {
     public static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private Wire() {}
+    private RequestLayout() {}
 
     /** The end of the block of inline bytes that begins at {@code offset}. */
     public static int pieceEnd(int offset, int end) {

@@ -15,12 +15,12 @@ import java.util.Optional;
  * @param local this process's address
  * @param remote the peer's address
  */
-public record Endpoints(InetSocketAddress local, InetSocketAddress remote) {
+public record AddressPair(InetSocketAddress local, InetSocketAddress remote) {
     /** The ends of a connected channel; empty if it is closed. */
-    public static Optional<Endpoints> of(Channel channel) {
+    public static Optional<AddressPair> of(Channel channel) {
         return channel.localAddress() instanceof InetSocketAddress local
                         && channel.remoteAddress() instanceof InetSocketAddress remote
-                ? Optional.of(new Endpoints(local, remote))
+                ? Optional.of(new AddressPair(local, remote))
                 : Optional.empty();
     }
 

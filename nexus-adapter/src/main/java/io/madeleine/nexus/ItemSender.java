@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; a virtual thread per stream passes credit on, because publishers may publish from within
  * {@code request}.
  */
-final class StreamSender implements Flow.Subscriber<Object> {
+final class ItemSender implements Flow.Subscriber<Object> {
     private final Node node;
     private final Route route;
     private final @Nullable RemoteCall call;
@@ -58,7 +58,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
      * @param whenOver called once at the end, with the failure between here and the subscriber, or null; returns an
      *     action to run when the subscriber has been notified
      */
-    StreamSender(
+    ItemSender(
             Node node,
             Route route,
             @Nullable RemoteCall call,
@@ -231,7 +231,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
                     metadata.write(arguments);
                 }
                 if (thrown != null) {
-                    Thrown.write(arguments, thrown, route.declared());
+                    ExceptionCoding.write(arguments, thrown, route.declared());
                 }
                 node.tell(route.node(), route.end(), arguments);
             }

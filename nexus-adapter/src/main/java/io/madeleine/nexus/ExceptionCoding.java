@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: stateless.
  */
-final class Thrown {
+final class ExceptionCoding {
     private static final int MAX_FRAMES = 64;
     private static final int MAX_CAUSES = 8;
 
     /** Flag in the byte of the code: details follow. */
     private static final int HAS_DETAILS = 0x80;
 
-    private Thrown() {}
+    private ExceptionCoding() {}
 
     /** Writes an exception with its causes, and the declared type as which the caller expects it. */
     static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {

@@ -12,7 +12,7 @@ package io.madeleine.tm.bip.protocol;
  *
  * <p>Threading: constants.
  */
-public final class Wire {
+public final class DatagramLayout {
     /** The version of this format. */
     public static final int VERSION = 1;
 
@@ -145,5 +145,5 @@ public final class Wire {
     /** How many streams a connection has in each direction. */
     public static final int STREAM_COUNT = 4;
 
-    private Wire() {}
+    private DatagramLayout() {}
 }
