@@ -45,7 +45,7 @@ final class Mapping {
         try {
             return (long) MAP.invokeExact(0L, bytes, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L);
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
     }
 
@@ -54,7 +54,7 @@ final class Mapping {
         try {
             int _ = (int) UNMAP.invokeExact(address, bytes);
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
     }
 
@@ -63,16 +63,7 @@ final class Mapping {
         try {
             return (int) ADVISE.invokeExact(address, bytes, HUGE_PAGES) == 0;
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
-    }
-
-    private static RuntimeException wrong(Throwable e) {
-        if (e instanceof Error error) {
-            throw error;
-        }
-        return e instanceof RuntimeException known
-                ? known
-                : new IllegalStateException("a downcall threw a checked exception", e);
     }
 }

@@ -47,7 +47,7 @@ final class PollCalls {
         try {
             return (int) POLL.invokeExact(descriptors, count, timeoutMs);
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
     }
 
@@ -56,7 +56,7 @@ final class PollCalls {
         try {
             return (int) EVENTFD.invokeExact(0, NON_BLOCKING_CLOSED_BY_EXEC);
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
     }
 
@@ -64,7 +64,7 @@ final class PollCalls {
         try {
             long _ = (long) READ.invokeExact(descriptor, target, target.byteSize());
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
     }
 
@@ -72,7 +72,7 @@ final class PollCalls {
         try {
             long _ = (long) WRITE.invokeExact(descriptor, source, source.byteSize());
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
     }
 
@@ -80,16 +80,7 @@ final class PollCalls {
         try {
             int _ = (int) CLOSE.invokeExact(descriptor);
         } catch (Throwable e) {
-            throw wrong(e);
+            throw Downcalls.unexpected(e);
         }
-    }
-
-    private static RuntimeException wrong(Throwable e) {
-        if (e instanceof Error error) {
-            throw error;
-        }
-        return e instanceof RuntimeException known
-                ? known
-                : new IllegalStateException("a downcall threw a checked exception", e);
     }
 }

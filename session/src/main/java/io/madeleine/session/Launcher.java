@@ -12,6 +12,7 @@ import io.madeleine.session.config.SessionConfig;
 import io.madeleine.session.launch.Leftovers;
 import io.madeleine.session.launch.OrphanGuard;
 import io.madeleine.session.launch.OutputPump;
+import io.madeleine.session.launch.ProcessGroup;
 import io.madeleine.session.launch.Spawner;
 import io.madeleine.session.network.Families;
 import java.io.IOException;
@@ -25,7 +26,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -49,7 +49,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class Launcher implements AutoCloseable {
     private static final long OUTPUT_TIMEOUT_MS = 2_000;
-    private static final long EXIT_MS = 500;
     private static final int LEFT_OPEN = 1;
     private static final int SIGNAL_BASE = 128;
 
@@ -96,7 +95,7 @@ public final class Launcher implements AutoCloseable {
         }
         server.onEnd(this::aborted);
         server.onMissed(this::missed);
-        server.exitsFrom(this::exitCode);
+        server.exitsFrom(pid -> ProcessGroup.exitCode(processes, pid));
         this.spawner = new Spawner(
                 new Spawner.Settings(
                         environment(),
@@ -363,19 +362,6 @@ public final class Launcher implements AutoCloseable {
             boolean _ = awaitEnds(System.nanoTime() + abortNs);
             stop();
         });
-    }
-
-    private OptionalInt exitCode(long pid) {
-        try {
-            for (Process process : processes) {
-                if (process.pid() == pid && process.waitFor(EXIT_MS, TimeUnit.MILLISECONDS)) {
-                    return OptionalInt.of(process.exitValue());
-                }
-            }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        }
-        return OptionalInt.empty();
     }
 
     /**

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -90,6 +91,26 @@ public record InternetAddress(String hostTag, List<String> hosts, int port) {
             } catch (UnknownHostException _) {
                 return "unknown";
             }
+        }
+    }
+
+    /**
+     * Why this host cannot reach an adapter; empty if it seems reachable.
+     *
+     * @param published the address that the peer has published
+     * @param family the name of the network
+     * @param bindKey the key that sets where an adapter of the same name listens
+     */
+    public static Optional<String> unreachable(String published, String family, String bindKey) {
+        try {
+            InternetAddress peer = parse(published, family);
+            if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
+                return Optional.of("the peer is on another host and listens on its loopback address only; set "
+                        + bindKey + " there, for instance to \"0.0.0.0\"");
+            }
+            return Optional.empty();
+        } catch (IllegalArgumentException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
         }
     }
 

@@ -62,7 +62,7 @@ public final class ProcessGroup implements LaunchedGroup {
             throw new SessionException(
                     "cannot listen on the loopback interface for launched processes: " + e.getMessage(), e);
         }
-        server.exitsFrom(this::exitCode);
+        server.exitsFrom(pid -> exitCode(processes, pid));
         server.onEnd(_ -> aborted());
         server.launchBy(spawner::start);
         this.guard = new OrphanGuard(TimeUnit.NANOSECONDS.toMillis(settings.graceNs()));
@@ -132,7 +132,11 @@ public final class ProcessGroup implements LaunchedGroup {
         return List.copyOf(launched);
     }
 
-    private OptionalInt exitCode(long pid) {
+    /**
+     * The exit code of one of these processes, which is ending: waits for it for half a second at most. Empty if it
+     * has not ended by then, or is none of these.
+     */
+    public static OptionalInt exitCode(List<Process> processes, long pid) {
         try {
             for (Process process : processes) {
                 if (process.pid() == pid && process.waitFor(EXIT_MS, TimeUnit.MILLISECONDS)) {

@@ -292,16 +292,7 @@ final class BipAdapter implements Adapter {
 
     @Override
     public Optional<String> unreachable(String peerAddress) {
-        try {
-            InternetAddress peer = InternetAddress.parse(peerAddress, "bip");
-            if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
-                return Optional.of("the peer is on another host and receives on its loopback address only; set "
-                        + BipConfig.PATH + ".adapters." + name + ".bind there, for instance to \"0.0.0.0\"");
-            }
-            return Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
-        }
+        return InternetAddress.unreachable(peerAddress, "bip", BipConfig.PATH + ".adapters." + name + ".bind");
     }
 
     @Override

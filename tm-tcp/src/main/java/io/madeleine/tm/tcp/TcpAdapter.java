@@ -310,16 +310,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
 
     @Override
     public Optional<String> unreachable(String peerAddress) {
-        try {
-            InternetAddress peer = InternetAddress.parse(peerAddress, "tcp");
-            if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
-                return Optional.of("the peer is on another host and listens on its loopback address only; set "
-                        + TcpConfig.PATH + ".adapters." + name + ".bind there, for instance to \"0.0.0.0\"");
-            }
-            return Optional.empty();
-        } catch (IllegalArgumentException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
-        }
+        return InternetAddress.unreachable(peerAddress, "tcp", TcpConfig.PATH + ".adapters." + name + ".bind");
     }
 
     @Override
