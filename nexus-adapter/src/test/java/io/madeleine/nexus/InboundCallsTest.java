@@ -186,6 +186,27 @@ class InboundCallsTest {
     }
 
     @Test
+    void shouldCarryOutAsManyCallsAsBeforeAfterMaxConcurrentHasRefusedSome() throws Exception {
+        try (World world = world(2, ContextOptions.DEFAULT)) {
+            Two two = world.of(1).service(0, Two.class);
+            for (int round = 0; round < 2; round++) {
+                CompletableFuture<Integer> first = two.future();
+                CompletableFuture<Integer> second = two.future();
+                World.await(() -> futures.size() == 2 || first.isDone() || second.isDone());
+                assertEquals(2, futures.size(), "both calls that maxConcurrent allows are carried out");
+                for (int i = 0; i < 5; i++) {
+                    String bound = failureOf(two.future()).getMessage();
+                    assertTrue(bound.contains("maxConcurrent"), bound);
+                }
+                futures.take().complete(1);
+                futures.take().complete(2);
+                assertEquals(3, first.join() + second.join());
+                World.await(() -> world.of(0).runningCount() == 0);
+            }
+        }
+    }
+
+    @Test
     void shouldCancelTheFutureOfACallThatIsGivenUp() throws Exception {
         try (World world = world(2, ContextOptions.DEFAULT)) {
             CompletableFuture<Integer> call = world.of(1).service(0, Any.class).future();

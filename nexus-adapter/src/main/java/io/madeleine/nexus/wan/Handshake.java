@@ -214,7 +214,7 @@ public final class Handshake {
     }
 
     /** The bytes that name the TLS session, the same at both ends. */
-    private static byte[] binding(SSLSocket tls, boolean isClient) throws IOException {
+    static byte[] binding(SSLSocket tls, boolean isClient) throws IOException {
         ExtendedSSLSession session = (ExtendedSSLSession) tls.getSession();
         try {
             byte[] own = digest(session.getLocalCertificates());

@@ -3,8 +3,10 @@ package io.madeleine.nexus.wan;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.World;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -114,5 +116,60 @@ class WriteQueueTest {
             each.join();
         }
         assertEquals(20, refused.get());
+    }
+
+    /** A thread that puts a request, and already waits for room. */
+    private static Thread waiting(WriteQueue queue, int bytes, long timeoutNs) throws Exception {
+        Thread thread = Thread.ofVirtual().start(() -> {
+            try {
+                queue.put(new byte[bytes], false, false, timeoutNs);
+            } catch (DeadlineExceededException _) {
+                // as this thread's timeout wants it
+            }
+        });
+        World.await(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
+        return thread;
+    }
+
+    private static void assertEnds(Thread thread) throws InterruptedException {
+        assertTrue(thread.join(Duration.ofSeconds(10)), "nobody wakes it");
+    }
+
+    /** One write wakes one thread, which wakes the next: no further write may come. */
+    @Test
+    void shouldLetAllInForWhomOneWriteMakesRoom() throws Exception {
+        WriteQueue queue = new WriteQueue(WINDOW, 10 * WINDOW);
+        assertTrue(queue.put(new byte[WINDOW], false, false, WriteQueue.NO_TIMEOUT));
+        Thread first = waiting(queue, 1, WriteQueue.NO_TIMEOUT);
+        Thread second = waiting(queue, 1, WriteQueue.NO_TIMEOUT);
+        Thread third = waiting(queue, 1, WriteQueue.NO_TIMEOUT);
+        queue.next(0);
+        queue.written(WINDOW);
+        assertEnds(first);
+        assertEnds(second);
+        assertEnds(third);
+    }
+
+    @Test
+    void shouldLetTheNextInWhenARequestInPiecesIsComplete() throws Exception {
+        WriteQueue queue = new WriteQueue(WINDOW, 10 * WINDOW);
+        assertTrue(queue.put(new byte[1], true, false, WriteQueue.NO_TIMEOUT));
+        Thread next = waiting(queue, 1, WriteQueue.NO_TIMEOUT);
+        queue.giveTurn();
+        assertEnds(next);
+    }
+
+    /** The first one is woken, finds too little room and gives up at its deadline; the second would fit. */
+    @Test
+    void shouldPassOnTheWakeUpOfAThreadWhoseDeadlineEnds() throws Exception {
+        WriteQueue queue = new WriteQueue(WINDOW, 10 * WINDOW);
+        assertTrue(queue.put(new byte[WINDOW / 2], false, false, WriteQueue.NO_TIMEOUT));
+        assertTrue(queue.put(new byte[WINDOW / 2], false, false, WriteQueue.NO_TIMEOUT));
+        Thread large = waiting(queue, WINDOW, TimeUnit.SECONDS.toNanos(2));
+        Thread small = waiting(queue, 1, WriteQueue.NO_TIMEOUT);
+        queue.next(0);
+        queue.written(WINDOW / 2);
+        assertEnds(large);
+        assertEnds(small);
     }
 }
