@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -103,6 +104,7 @@ class PerfIT {
 
     /** Session-allocated blocks, both processes spinning: the promise is that a message costs no heap at all. */
     @Test
+    @Tag("quiet")
     void shouldAllocateNothingPerMessageWhileSpinning() {
         Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536 --seconds 1 --pattern latency,rate --wait spin"
                 + " --allocations --json -");

@@ -4,6 +4,7 @@ import io.madeleine.bench.measure.MeasuringException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -126,7 +127,7 @@ record CProgram(String compiler, String wire, List<String> libraries) {
         Path shared = Path.of(System.getProperty("java.io.tmpdir"));
         Path folder = shared.resolve("madeleine-perf-" + System.getProperty("user.name"));
         if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
-            Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PRIVATE));
+            createFolder(folder);
         }
         PosixFileAttributes found = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         Path probe = Files.createTempFile("madeleine-perf", "");
@@ -140,6 +141,14 @@ record CProgram(String compiler, String wire, List<String> libraries) {
             Files.delete(probe);
         }
         throw new MeasuringException(folder + " is not a folder of this user alone: remove it");
+    }
+
+    private static void createFolder(Path folder) throws IOException {
+        try {
+            Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PRIVATE));
+        } catch (FileAlreadyExistsException _) {
+            // another measurement that began at the same time was faster; it is examined like any other
+        }
     }
 
     private String hash(Path found) throws IOException {
