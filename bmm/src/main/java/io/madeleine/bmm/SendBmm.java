@@ -64,7 +64,7 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
         return progressBytes;
     }
 
-    /** Makes the rest of the current block the block: {@link #append} is repeated with the rest alone. */
+    /** Forgets the part of the current block that has been taken: {@link #append} is repeated with the rest alone. */
     public final void keepRest() {
         progressBytes = 0;
     }

@@ -131,8 +131,8 @@ final class HandlerWaits {
     }
 
     /**
-     * Leads until the condition holds, a thread waits that could lead, or the time is over. In the last case another
-     * thread is on duty then, unless the wait itself has expired.
+     * Leads until the condition holds, a thread waits that could lead, or the time is over. If the time is over before
+     * the deadline of the wait, it puts another thread on duty.
      */
     private WaitOutcome leadOnDuty(Thread self, Waitable on, Condition condition, long untilNs, boolean isShort) {
         Condition metOrRelieved = () -> condition.isMet() || engine.hasLeadSeekers();

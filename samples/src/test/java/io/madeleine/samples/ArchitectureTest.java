@@ -258,7 +258,12 @@ class ArchitectureTest {
                     missing.add(folder + ": " + family + name + ".java");
                 }
             }
-            if (files.stream().noneMatch(file -> file.startsWith(family) && file.endsWith("Link.java"))) {
+            for (String name : List.of("Channel", "Progress")) {
+                if (!uses(folder, "io.madeleine.pmm.handshake.PolledAdapter") && !has(files, family, name)) {
+                    missing.add(folder + ": " + family + name + ".java");
+                }
+            }
+            if (!has(files, family, "Link")) {
                 missing.add(folder + ": a link, " + family + "...Link.java");
             }
             if (!files.contains("reference.conf")) {
@@ -270,6 +275,10 @@ class ArchitectureTest {
         }
         assertEquals(List.of(), missing, "files of a network that CONTRIBUTING.md lists");
         assertTrue(networks >= 2, "found " + networks + " networks");
+    }
+
+    private static boolean has(Set<String> files, String family, String end) {
+        return files.stream().anyMatch(file -> file.startsWith(family) && file.endsWith(end + ".java"));
     }
 
     private static boolean uses(String folder, String type) {

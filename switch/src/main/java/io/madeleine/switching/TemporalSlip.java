@@ -25,7 +25,7 @@ final class TemporalSlip {
     private long sentCount;
 
     /**
-     * Says that no message is there. Pauses if the receiver has caught up with a dense stream, and returns whether it did.
+     * The receiver has found no message: pauses if it has caught up with a dense stream. Returns whether it has paused.
      *
      * @param sent how many messages this process has sent on the connection
      */
@@ -45,7 +45,7 @@ final class TemporalSlip {
         return true;
     }
 
-    /** Says whether a message was found, after so many polls since {@link #pausesIfCaughtUp}. */
+    /** Counts how soon messages are found: {@code polls} is the number of polls since {@link #pausesIfCaughtUp}. */
     void looked(boolean found, int polls) {
         soonCount = found && polls <= SOON_POLLS ? Math.min(soonCount + 1, DENSE_COUNT) : 0;
     }

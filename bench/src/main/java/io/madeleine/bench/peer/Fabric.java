@@ -13,7 +13,7 @@ import java.util.Optional;
  * <p>Threading: stateless.
  */
 final class Fabric {
-    /** The peer whose providers stand behind its name. */
+    /** The name of the peer, to which a provider may be added: {@code fabric:shm}. */
     static final String NAME = "fabric";
 
     /** Our program in C over a provider. */
@@ -22,7 +22,7 @@ final class Fabric {
     /** What has to be installed. */
     static final String PACKAGES = "gcc, libc6-dev and libfabric-dev";
 
-    /** The providers that may stand behind the name. */
+    /** The providers that may be added to the name. */
     static final List<String> PROVIDERS = List.of(
             "shm",
             "tcp;ofi_rxm",
@@ -37,7 +37,7 @@ final class Fabric {
             "opx",
             "cxi");
 
-    /** Such a provider may stop for good on a busy machine, also in fi_pingpong (libfabric 1.17). */
+    /** A provider with this suffix may stop for good on a busy machine, also in fi_pingpong (libfabric 1.17). */
     private static final String HANGS = ";ofi_rxd";
 
     private Fabric() {}

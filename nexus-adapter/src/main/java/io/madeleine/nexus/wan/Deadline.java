@@ -6,7 +6,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 
 /**
- * Closes a socket after a time unless it is lifted before. A timeout per read is not enough: a stranger that sends a
+ * Closes a socket after a time unless it is lifted before. A timeout per read is not enough: a client that sends a
  * byte now and then would never reach it.
  *
  * <p>Threading: thread-safe.

@@ -24,7 +24,7 @@ import javax.net.ssl.SSLSocket;
 /**
  * The start of a connection. The client {@linkplain Preauthentication knocks}; TLS 1.3 follows, with certificates at
  * both ends; inside it, both ends prove that they know the key derived from the secret, before anything else is read.
- * The client proves first, so that a stranger learns nothing.
+ * The client proves first, so that a program without the secret learns nothing.
  *
  * <pre>
  * client -> server   proof(32)
@@ -53,8 +53,8 @@ public final class Handshake {
 
     /**
      * Connects within {@code timeoutMs}; the caller bounds the time of what follows ({@link
-     * SealedConnection#closeAfter}). If the other end closes the connection before it has judged it, because there are
-     * too many strangers, for instance, this tries again.
+     * SealedConnection#closeAfter}). If the server closes the connection before it has judged the client's proof, for
+     * instance because it has too many unauthenticated connections, this tries again.
      *
      * @throws HandshakeException if the other end does not know the secret, or is another program
      * @throws SocketTimeoutException if it takes longer

@@ -22,8 +22,8 @@ import java.util.Arrays;
  * server -> client   verdict(1)
  * </pre>
  *
- * <p>A knock costs the server little, and keeps strangers out of TLS, which costs much. It is no final proof: a man in
- * the middle may relay a guest's knock, and so reach TLS once per guest; there it fails ({@link Handshake}).
+ * <p>The server checks a knock at little cost, before it spends much on TLS. A knock is no final proof: a man in the
+ * middle may relay the knock of a client, and so reach TLS once per client; there it fails ({@link Handshake}).
  *
  * <p>An object of this class is the server's half. It does no I/O itself, so that one thread can serve all connections.
  *

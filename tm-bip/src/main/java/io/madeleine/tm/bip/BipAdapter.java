@@ -173,7 +173,7 @@ final class BipAdapter implements Adapter {
         return id;
     }
 
-    /** A stranger asks for a cookie, or returns one. Called by the thread that polls. */
+    /** A process without a connection asks for a cookie, or returns one. Called by the thread that polls. */
     void onRequest(Datagram datagram, InetSocketAddress from, long nowNs) {
         if (datagram.length() < DatagramLayout.REQUEST_BYTES || datagram.number() == 0 || closed) {
             return; // too short: the answer would be longer than the request
@@ -297,22 +297,21 @@ final class BipAdapter implements Adapter {
 
     @Override
     public ProtocolChannel openChannel(String channelName) {
-        return new ProtocolChannel() {
-            @Override
-            public CompletableFuture<ProtocolConnection> connect(ConnectionRequest request) {
-                PendingConnection wanted = manager.prepare(channelName, request);
-                want(wanted);
-                return wanted.future();
-            }
+        return new BipChannel(this, channelName);
+    }
 
-            @Override
-            public void close() {
-                synchronized (manager) {
-                    manager.closeChannel(channelName);
-                }
-                wake();
-            }
-        };
+    /** Connects a channel to the peer of a request. */
+    CompletableFuture<ProtocolConnection> connect(String channelName, ConnectionRequest request) {
+        PendingConnection wanted = manager.prepare(channelName, request);
+        want(wanted);
+        return wanted.future();
+    }
+
+    void closeChannel(String channelName) {
+        synchronized (manager) {
+            manager.closeChannel(channelName);
+        }
+        wake();
     }
 
     @Override

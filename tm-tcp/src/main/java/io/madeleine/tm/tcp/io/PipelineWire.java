@@ -162,7 +162,7 @@ public final class PipelineWire extends ChannelInboundHandlerAdapter implements 
         return last && target.hasRemaining() ? -1 : 0;
     }
 
-    /** Has reading resumed. If memory is too short for that, the next read repeats it: these bytes are taken. */
+    /** Asks the ring's thread to read again. If memory is too short for that, the next call of {@link #read} asks. */
     private void requestResume() {
         unresumed = false;
         try {
@@ -224,7 +224,7 @@ public final class PipelineWire extends ChannelInboundHandlerAdapter implements 
         return count;
     }
 
-    /** Has the queued bytes sent. If memory is too short for that, {@link #flush} repeats it: they are accepted. */
+    /** Asks the ring's thread to send the queued bytes. If memory is too short for that, {@link #flush} asks again. */
     private void requestSend() {
         unrequested = false;
         if (sendRequested.compareAndSet(false, true)) {

@@ -44,7 +44,8 @@ public final class TcpProgress implements ProgressSource {
      * Creates a progress source without connections.
      *
      * @param reactor the reactor where the connections are registered
-     * @param sessions the reactor where the session sleeps; if it is another one, there is a sentry
+     * @param sessions the reactor where the session sleeps
+     * @param watcher waits in the loop of {@code reactor} if the session sleeps in another one; else null
      */
     public TcpProgress(
             NettyReactor reactor,
