@@ -17,13 +17,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Measures this build and another one of Madeleine in turns, and tells ratios: what the machine does meanwhile happens to
- * both. Each turn starts everything anew, since the two share no process.
+ * Measures this build and another build of Madeleine alternately, and reports ratios, so that changes of the machine's
+ * speed affect both alike. Each turn starts new processes, since the two builds share none.
  *
  * <p>Threading: confined to caller.
  */
 final class BesideRuns {
-    /** The options that are not of a turn, and have a value. */
+    /** The options with a value that are not passed on to the turns. */
     private static final Set<String> NOT_OF_A_TURN = Set.of(BesideRuns.OPTION, "--rounds", "--json");
 
     /** The option that asks for it. */
@@ -53,7 +53,7 @@ final class BesideRuns {
         return Files.isExecutable(folder.resolve(COMMAND));
     }
 
-    /** What of the arguments is for each turn. */
+    /** The arguments that are passed on to each turn. */
     static List<String> ofATurn(List<String> given) {
         List<String> left = new ArrayList<>();
         for (Iterator<String> rest = given.iterator(); rest.hasNext(); ) {
@@ -68,7 +68,7 @@ final class BesideRuns {
         return List.copyOf(left);
     }
 
-    /** So many turns, this build and the other one first by turns; whether all could be measured. */
+    /** Runs so many turns, in which each build is first alternately. Returns whether all could be measured. */
     boolean measure(int turns, PrintWriter out) throws IOException {
         Turns found = new Turns();
         boolean complete = true;
@@ -115,7 +115,7 @@ final class BesideRuns {
                 new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
             reader.lines().forEach(err::println);
         } catch (IOException _) {
-            // it has ended, which its exit code tells
+            // it has ended; its exit code says how
         }
     }
 }

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  * <p>Threading: confined to caller.
  */
 final class Calibration {
-    /** How much slower than at its best the machine may be, in parts. */
+    /** How many times as long as at best a measurement may take on a quiet machine. */
     static final double TOLERANCE = 1.3;
 
     private static final int REPETITIONS = 24;
@@ -22,7 +22,7 @@ final class Calibration {
     private static final int HAND_OVERS = 500;
     private static final int WARM_UP = 3;
 
-    /** One look at the machine: medians of the repetitions, in nanoseconds. */
+    /** One measurement: the medians of its repetitions, in nanoseconds. */
     record Look(double computationNs, double handOverNs) {}
 
     private final List<Look> looks = new ArrayList<>();
@@ -33,12 +33,12 @@ final class Calibration {
         this.taker = this::take;
     }
 
-    /** With looks from elsewhere. */
+    /** A calibration from measurements that were made elsewhere. */
     Calibration(Supplier<Look> taker) {
         this.taker = taker;
     }
 
-    /** Looks once; the first time takes longer, for the compiler's sake. */
+    /** Measures once; the first time takes longer, until the code is compiled. */
     void look() {
         if (looks.isEmpty()) {
             for (int i = 0; i < WARM_UP; i++) {
@@ -67,7 +67,7 @@ final class Calibration {
         return value;
     }
 
-    /** How far apart the looks were, in parts: the worse of the two. */
+    /** The spread of the measurements, as a fraction: the larger one of the two kinds. */
     double spread() {
         return spread(looks);
     }
@@ -88,7 +88,7 @@ final class Calibration {
         return values.length == 0 ? 0 : (largest - smallest) / smallest;
     }
 
-    /** The rounds, counted from 0, that lie between two looks of which one was bad. */
+    /** The rounds, counted from 0, right before or after which a measurement was slow. */
     List<Integer> noisyRounds() {
         return noisyRounds(looks);
     }

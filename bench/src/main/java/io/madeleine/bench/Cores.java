@@ -15,13 +15,13 @@ import java.util.Map;
  *
  * @param first the processor of rank 0
  * @param second the processor of rank 1
- * @param relation what they share, in words
+ * @param relation what they share, as text
  */
 record Cores(int first, int second, String relation) {
     private static final Path SYSTEM = Path.of("/sys/devices/system/cpu");
     private static final int LARGEST_LEVEL = 4;
 
-    /** For each relation that the first processor has to others, one pair; empty if nothing can be said. */
+    /** One pair for each relation that the first processor has to another; empty if the topology is unknown. */
     static List<Cores> pairs(List<Integer> processors) {
         return pairs(processors, SYSTEM);
     }

@@ -14,7 +14,7 @@ import java.util.TreeMap;
  * <p>Threading: stateless.
  */
 final class Crossover {
-    /** Who is to take over has to be faster by so much, in parts: a tie is no reason to leave what needs less. */
+    /** The fraction by which the challenger has to be faster: in a tie, the mechanism that needs less stays. */
     static final double MARGIN = 0.05;
 
     private Crossover() {}

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a row says, in the pattern's unit: the extremes of all samples and, so that one bad moment of the machine does not
- * decide, the median of the rounds' medians.
+ * The figures of a row, in the pattern's unit: the extremes of all samples, and the median of the rounds' medians,
+ * which one disturbance of the machine does not change.
  *
  * <p>Threading: immutable.
  *
@@ -27,7 +27,7 @@ record Figures(double min, double median, double p99, double max, List<Double> r
         rounds = List.copyOf(rounds);
     }
 
-    /** Of at least one round. */
+    /** Computes the figures of at least one round. */
     static Figures of(List<Round> rounds) {
         List<Double> medians = rounds.stream().map(Round::median).toList();
         return new Figures(
@@ -43,7 +43,7 @@ record Figures(double min, double median, double p99, double max, List<Double> r
                         medianOf(rounds, Usage::contextSwitches)));
     }
 
-    /** How far apart the rounds are: the difference of largest and smallest median, in parts of the median. */
+    /** The difference of the rounds' largest and smallest median, as a fraction of the median. */
     double spread() {
         double largest = rounds.stream().mapToDouble(Double::doubleValue).max().orElseThrow();
         double smallest = rounds.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
@@ -54,7 +54,7 @@ record Figures(double min, double median, double p99, double max, List<Double> r
         return median(rounds.stream().map(Round::usage).mapToDouble(figure).toArray());
     }
 
-    /** The middle one, or the mean of the two in the middle. */
+    /** The median: the value in the middle, or the mean of the two in the middle. */
     static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
@@ -64,7 +64,7 @@ record Figures(double min, double median, double p99, double max, List<Double> r
 
     private record Weighted(double value, double weight) {}
 
-    /** Over all samples of all rounds; each round's values stand for as many samples as it had. */
+    /** A percentile over all rounds; each round's values are weighted by the number of its samples. */
     private static double percentile(List<Round> rounds, double part) {
         List<Weighted> all = new ArrayList<>();
         double total = 0;

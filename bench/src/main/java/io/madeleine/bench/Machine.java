@@ -32,7 +32,7 @@ record Machine(
     /**
      * How quiet the machine was.
      *
-     * @param spread how far apart the calibrations were, in parts
+     * @param spread the difference of the calibrations, as a fraction
      * @param rounds the noisy rounds, counted from 1
      * @param most whether most rounds were noisy
      */
@@ -65,7 +65,7 @@ record Machine(
                 .orElse("unreleased");
     }
 
-    /** What the processor calls itself. */
+    /** The model name of the processor. */
     static String cpu() {
         try (Stream<String> lines = Files.lines(CPU)) {
             return lines.filter(line -> line.startsWith("model name"))

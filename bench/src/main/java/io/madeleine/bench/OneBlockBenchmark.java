@@ -12,8 +12,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A message of 8 bytes through the public API over sci, sent and received by one thread, in steps and by one call at each end:
- * how much less the latter is.
+ * Compares a message of 8 bytes that is packed and unpacked in steps with one that is sent and received by one call at
+ * each end: through the public API over sci, by one thread.
  */
 public class OneBlockBenchmark extends AbstractBenchmark {
     private static final long BLOCK_BYTES = 8;
@@ -36,7 +36,7 @@ public class OneBlockBenchmark extends AbstractBenchmark {
         System.gc(); // the objects of a session are old, and stores into old objects cost more
     }
 
-    /** Begun, packed, ended; begun, unpacked, ended. */
+    /** Both ends in steps: begin, pack, end; begin, unpack, end. */
     @Benchmark
     public MemorySegment inSteps() {
         OutgoingMessage outgoing = ends.out().beginPacking(1);
@@ -50,7 +50,7 @@ public class OneBlockBenchmark extends AbstractBenchmark {
         return received;
     }
 
-    /** Sent and received. */
+    /** One call at each end. */
     @Benchmark
     public MemorySegment byOneCall() {
         ends.out().send(1, sent, SendMode.CHEAPER, ReceiveMode.CHEAPER);

@@ -13,8 +13,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A message of small blocks from begin to end through the public API over sci, sent and received by one thread: what both
- * ends do, without the way between two cores. Divide by the number of blocks for the price of a pack with its unpack.
+ * A message of small blocks through the public API over sci, sent and received by one thread: the work of both
+ * ends, without the transfer between two cores. The time divided by the number of blocks is the cost of a pack and its
+ * unpack.
  */
 public class PackBenchmark extends AbstractBenchmark {
     private static final long BLOCK_BYTES = 16;
@@ -23,7 +24,7 @@ public class PackBenchmark extends AbstractBenchmark {
     @Param({"1", "8"})
     public int blocks;
 
-    /** How they are received. */
+    /** The mode in which the blocks are received. */
     @Param({"CHEAPER", "EXPRESS"})
     public ReceiveMode receiveMode = ReceiveMode.CHEAPER;
 
@@ -45,7 +46,7 @@ public class PackBenchmark extends AbstractBenchmark {
         System.gc(); // the objects of a session are old, and stores into old objects cost more
     }
 
-    /** A message. */
+    /** One message. */
     @Benchmark
     public MemorySegment message() {
         OutgoingMessage outgoing = ends.out().beginPacking(1);

@@ -40,7 +40,7 @@ class ProtocolSubject extends ResidentSubject {
     private final PrintWriter err;
 
     /**
-     * How sessions are to be, and what is exchanged in them.
+     * The settings of sessions, and what is exchanged in them.
      *
      * @param sessions as the user wants them, with what an experiment changes
      * @param variation what an experiment changes
@@ -48,22 +48,22 @@ class ProtocolSubject extends ResidentSubject {
      * @param exchange what is exchanged
      */
     record Setup(Sessions sessions, Variation variation, Optional<Cores> cores, Exchange exchange) {
-        /** As the user wants them: messages of the session's memory, in all patterns but calls. */
+        /** The user's settings, with messages of the session's memory in all patterns but calls. */
         Setup(Sessions sessions) {
             this(sessions, Variation.PLAIN, Optional.empty(), Exchange.PLAIN);
         }
 
-        /** The same, but this is exchanged. */
+        /** The same settings with another exchange. */
         Setup with(Exchange other) {
             return new Setup(sessions, variation, cores, other);
         }
 
-        /** With what an experiment changes. */
+        /** The same settings with the change of an experiment. */
         Setup with(Variation change, Optional<Cores> place) {
             return new Setup(sessions.with(change.settings()), change, place, exchange);
         }
 
-        /** What this is called beside others; empty if it is the only one. */
+        /** The name that tells it from other variants; empty if it is the only one. */
         Optional<String> title() {
             String words = Stream.concat(
                             Stream.of(

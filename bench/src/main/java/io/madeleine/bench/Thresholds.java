@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The thresholds between the modules of a network that serve all that was measured, each pair of processors and each way of use:
- * of largest blocks the smallest, of ranges what they have in common.
+ * The thresholds between the modules of a network that suit all measurements, that is all pairs of processors and all
+ * kinds of use: the smallest of the largest blocks, and the intersection of the ranges.
  *
  * <p>Threading: stateless.
  */
@@ -14,7 +14,7 @@ final class Thresholds {
     private Thresholds() {}
 
     /**
-     * Key and value of each setting.
+     * The settings, by their keys.
      *
      * @param mechanisms those measured, in the order of selection
      */
@@ -35,7 +35,7 @@ final class Thresholds {
         return settings;
     }
 
-    /** The blocks that the next module should take; empty if all are as well off with the one before. */
+    /** The sizes of blocks that the next module should take; empty if the module before is as fast for all. */
     static Optional<SizeRange> common(Mechanism before, Mechanism after, List<Tuning> tunings) {
         Optional<SizeRange> common = tunings.getFirst().range(after, before);
         for (Tuning tuning : tunings) {

@@ -119,7 +119,7 @@ final class Attaching implements NodeListener {
         node.nodes().forEachOther(peer -> node.systemRequests().tell(peer, ADDRESSES, arguments));
     }
 
-    /** Takes a place first, so that contexts that attach at once are counted, and the approver is not asked in vain. */
+    /** Takes a place first: contexts that attach at once count, and the approver is asked only if there is room. */
     private void welcome(SealedConnection connection, Approver approver, long pass, long passRest) throws IOException {
         Request hello = Greeting.unit(node, connection.readUnit(Greeting.MAX_BYTES), node.rank());
         boolean hasPlace = places.tryAcquire();

@@ -466,7 +466,7 @@ final class Calls implements NodeListener {
         return lastId.get();
     }
 
-    /** Notes which calls have begun until now, and may wait for the dropped message in vain. */
+    /** Notes which calls have begun until now: the dropped message may have been the answer of one of them. */
     @Override
     public void messageDropped(Peer peer) {
         peer.droppedAfter(lastId());

@@ -158,8 +158,8 @@ final class Peer {
     }
 
     /**
-     * As {@link #sendNow}, for a request that was queued for a route that is lost; reports a send failure if no other route
-     * works.
+     * As {@link #sendNow}, for a request that was queued for a route that is lost; reports a send failure if no other
+     * route works.
      */
     void sendAnotherWay(Arguments arguments, Link link, int handler, String[] methods) {
         try {
@@ -283,7 +283,7 @@ final class Peer {
         node.messageDropped(this);
     }
 
-    /** Notes that a message was dropped: calls up to this id, which had begun by then, may wait for it in vain. */
+    /** Notes that a message was dropped: it may have been the answer of a call up to this id, begun by then. */
     void droppedAfter(long call) {
         droppedAfter = call;
     }

@@ -204,7 +204,7 @@ final class Receiver extends HandlerRunner.Step {
         }
     }
 
-    /** Called when a request is over, however it has ended: lets go of memory that is too large to be kept. */
+    /** Called when a request is over, however it has ended: frees memory that is too large to be kept. */
     private void trim() {
         if (memory.size() > KEPT_BYTES) {
             memory = kept;

@@ -141,7 +141,7 @@ public final class Request {
         }
     }
 
-    /** Lets go of the memory of the small arguments: this object waits for another request. */
+    /** Drops the memory of the small arguments: this object is kept for another request. */
     void forget() {
         begin(NONE, 0, 0, remote);
     }

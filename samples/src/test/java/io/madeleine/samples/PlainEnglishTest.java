@@ -82,11 +82,10 @@ class PlainEnglishTest {
     }
 
     private static List<String> comments(String source) {
-        return Pattern.compile("/\\*\\*?(.*?)\\*/|(?<=\\s)// (.*)", Pattern.DOTALL | Pattern.MULTILINE)
+        return Pattern.compile("/\\*\\*?(.*?)\\*/|(?<=\\s)// ([^\n]*)", Pattern.DOTALL)
                 .matcher(source.replaceAll("(?s)<pre>.*?</pre>", ""))
                 .results()
-                .map(hit ->
-                        hit.group(1) == null ? hit.group(2).lines().findFirst().orElse("") : hit.group(1))
+                .map(hit -> hit.group(1) == null ? hit.group(2) : hit.group(1))
                 .map(text -> text.replaceAll("(?m)^\\s*\\* ?", " ").replaceAll("[ \\t]+", " "))
                 .toList();
     }

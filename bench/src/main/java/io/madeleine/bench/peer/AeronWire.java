@@ -57,7 +57,7 @@ final class AeronWire implements Wire, ControlledFragmentHandler {
 
     private static final int KEPT_BYTES = FRAGMENTS * LARGE_BYTES + (64 << 10);
 
-    /** How many polls in vain until the driver of a host is turned. */
+    /** After so many polls without a message the media driver gets a turn. */
     private static final int DRIVER_TURNS = 64;
 
     /** Nobody is turned between two measurements, so that silence means nothing. */

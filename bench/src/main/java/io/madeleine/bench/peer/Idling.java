@@ -33,7 +33,7 @@ final class Idling {
         this.mode = mode;
     }
 
-    /** After so many turns in vain, counted from 0. */
+    /** What to do after this number of polls without a message, counted from 0. */
     Step next(int turn) {
         if (turn == 0) {
             yields = 0;

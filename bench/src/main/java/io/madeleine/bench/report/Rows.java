@@ -25,7 +25,7 @@ import java.util.Optional;
  * @param time when the rows were kept, if they were
  * @param machine where they come from
  * @param figures the rows with figures, in their order
- * @param absent who is missing, or which of its rows, and why
+ * @param absent the subjects or rows that are missing, and why
  * @param original what the paper says, if these are the rows of an experiment
  */
 public record Rows(

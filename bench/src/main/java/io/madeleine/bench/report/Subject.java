@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Who was measured, and how its line looks: the same in every report. Relatives have one hue, and within a family nobody
- * has the hue and the dashes of another.
+ * A subject of measurements, and how its line looks, which is the same in every report. Variants of a subject have one
+ * hue; no two lines of a family have the same hue and dashes.
  *
  * <p>Threading: immutable.
  *
  * @param label name and variant
  * @param ours whether it is Madeleine
- * @param family with whom it is compared
+ * @param family the subjects that it is compared with
  * @param colour the number of its colour in the style sheet
  * @param dash the dashes of its line; empty for a solid one
  */
@@ -38,7 +38,7 @@ record Subject(String label, boolean ours, Family family, int colour, String das
 
     private record Look(int colour, String dash) {}
 
-    /** Everybody who has a row, ours first, each group in the order of its rows. */
+    /** All subjects that have a row, ours first, each group in the order of its rows. */
     static List<Subject> of(List<ReportRow> rows) {
         Map<String, Subject> found = new LinkedHashMap<>();
         int free = FIRST_FREE;

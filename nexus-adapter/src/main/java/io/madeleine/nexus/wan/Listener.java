@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadFactory;
 /**
  * Listens for wide-area connections, and passes on those that prove that they know the secret. Until a connection has
  * {@linkplain Preauthentication knocked} correctly, one thread serves it, together with all others, without TLS
- * ({@link Acceptor}); if there are too many, a guest that is turned away tries again. Connections that have knocked
+ * ({@link Acceptor}); if there are too many, a client that is refused tries again. Connections that have knocked
  * take less than 16 MiB more in all ({@link TlsAdmission}).
  *
  * <p>Threading: thread-safe; one daemon thread.

@@ -374,7 +374,7 @@ public final class ViaPort implements AutoCloseable {
         return errors;
     }
 
-    /** Closes the endpoint: the provider uses no memory any more. Other threads may still poll, in vain. */
+    /** Closes the endpoint: the provider uses no memory any more. Other threads may still poll, and find nothing. */
     public void closeEndpoint() {
         polling.lock();
         try {
