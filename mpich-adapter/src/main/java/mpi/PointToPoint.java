@@ -14,7 +14,6 @@ import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,9 +26,6 @@ final class PointToPoint {
     private final Communicator communicator;
     private final Device device;
     private final SegmentCache segments;
-
-    /** An operation for the next blocking receive, so that it allocates none. */
-    private final AtomicReference<@Nullable ReceiveOperation> spare = new AtomicReference<>();
 
     /** The arguments of a send or receive: a buffer, where it begins in elements of the array, items. */
     record Data(@Nullable Object buffer, int offset, int count, Datatype type) {}
@@ -247,10 +243,7 @@ final class PointToPoint {
         receiveTag(tag);
         MemorySegment memory = segments.memory(buffer);
         long start = start(buffer, offset, count, type, memory);
-        ReceiveOperation receive = spare.get() == null ? null : spare.getAndSet(null);
-        if (receive == null) {
-            receive = new ReceiveOperation(device);
-        }
+        ReceiveOperation receive = device.takeReceive();
         receive.prepare(from, communicator.context(), tag, communicator.group());
         receive.payload().set(memory, start, count * type.type().size());
         receive.keep(buffer);
@@ -260,10 +253,50 @@ final class PointToPoint {
             throw receive.fault();
         }
         Status status = comm.statusOf(receive, MPI.SUCCESS);
-        receive.payload().clear();
-        receive.keep(null);
-        spare.set(receive);
+        device.give(receive);
         return status;
+    }
+
+    /** Starts a send of a plain buffer with no object but the request; null if the buffer is not plain. */
+    @Nullable
+    Request isendNow(@Nullable Object buffer, int offset, int count, Datatype type, int dest, int tag) {
+        if (dest < 0 || tag < 0 || buffer == null || !isPlain(buffer, type)) {
+            return null;
+        }
+        int target = sessionRank(dest, "destination");
+        MemorySegment memory = segments.memory(buffer);
+        long start = start(buffer, offset, count, type, memory);
+        long bytes = count * type.type().size();
+        try {
+            if (device.trySend(memory, start, bytes, target, communicator.context(), tag)) {
+                return Request.ofSent(comm);
+            }
+        } finally {
+            Reference.reachabilityFence(buffer); // the memory does not keep it
+        }
+        SendOperation send = device.takeSend().prepare(SendMode.STANDARD, target, communicator.context(), tag);
+        send.payload().set(memory, start, bytes);
+        send.keep(buffer);
+        device.send(send);
+        return Request.ofPooled(comm, send);
+    }
+
+    /** As {@link #isendNow}, for a receive. */
+    @Nullable
+    Request ireceiveNow(@Nullable Object buffer, int offset, int count, Datatype type, int source, int tag) {
+        if (source == MPI.PROC_NULL || buffer == null || !isPlain(buffer, type)) {
+            return null;
+        }
+        int from = source(source);
+        receiveTag(tag);
+        MemorySegment memory = segments.memory(buffer);
+        long start = start(buffer, offset, count, type, memory);
+        ReceiveOperation receive = device.takeReceive();
+        receive.prepare(from, communicator.context(), tag, communicator.group());
+        receive.payload().set(memory, start, count * type.type().size());
+        receive.keep(buffer);
+        device.receive(receive);
+        return Request.ofPooled(comm, receive);
     }
 
     private Status end(Receiving receiving) {

@@ -193,7 +193,14 @@ public abstract class PointToPointCalls {
 
     /** As {@link #iSend}. */
     public Request Isend(@Nullable Object buf, int offset, int count, Datatype type, int dest, int tag) {
-        return call(() -> messages().isend(SendMode.STANDARD, data(buf, offset, count, type), dest, tag));
+        try {
+            Request request = messages().isendNow(buf, offset, count, type, dest, tag);
+            return request == null
+                    ? messages().isend(SendMode.STANDARD, data(buf, offset, count, type), dest, tag)
+                    : request;
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
     }
 
     /** Starts a send that is complete when the message has been matched. */
@@ -233,7 +240,12 @@ public abstract class PointToPointCalls {
 
     /** As {@link #iRecv}. */
     public Request Irecv(@Nullable Object buf, int offset, int count, Datatype type, int source, int tag) {
-        return call(() -> messages().ireceive(data(buf, offset, count, type), source, tag));
+        try {
+            Request request = messages().ireceiveNow(buf, offset, count, type, source, tag);
+            return request == null ? messages().ireceive(data(buf, offset, count, type), source, tag) : request;
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
     }
 
     // ---- persistent

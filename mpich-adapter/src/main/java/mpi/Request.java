@@ -26,6 +26,12 @@ public class Request implements Freeable {
 
     private boolean isNull;
 
+    /** Whether the operation was a send that has left at once. */
+    private boolean isSent;
+
+    /** Whether the operation goes back to the device when this request has taken its result. */
+    private boolean isPooled;
+
     /** What the thread that learns of the end does with what was received. */
     @FunctionalInterface
     interface Finisher {
@@ -40,6 +46,21 @@ public class Request implements Freeable {
     static Request of(Comm comm, Operation operation, @Nullable Finisher finisher) {
         Request request = new Request(comm);
         request.begin(operation, finisher);
+        return request;
+    }
+
+    /** A request for a running operation of the device's pool. */
+    static Request ofPooled(Comm comm, Operation operation) {
+        Request request = new Request(comm);
+        request.operation = operation;
+        request.isPooled = true;
+        return request;
+    }
+
+    /** A request of a send that has left already. */
+    static Request ofSent(Comm comm) {
+        Request request = new Request(comm);
+        request.isSent = true;
         return request;
     }
 
@@ -72,13 +93,13 @@ public class Request implements Freeable {
     }
 
     final boolean isActive() {
-        return operation != null || ready != null;
+        return operation != null || ready != null || isSent;
     }
 
     /** Whether the operation has ended; false for inactive requests. */
     final boolean isOver() {
         Operation running = operation;
-        return ready != null || (running != null && running.isDone());
+        return ready != null || isSent || (running != null && running.isDone());
     }
 
     /** Takes the result of an operation that has ended. */
@@ -86,14 +107,38 @@ public class Request implements Freeable {
         Operation done = operation;
         Finisher after = finisher;
         Status status = ready != null ? ready : done == null ? new Status() : statusOf(done);
-        ready = null;
-        operation = null;
-        finisher = null;
-        isNull = !isPersistent();
+        clear();
         if (after != null && status.getError() == MPI.SUCCESS && !status.isCancelled()) {
             after.finish(status);
         }
         return status;
+    }
+
+    private void clear() {
+        Operation done = operation;
+        ready = null;
+        isSent = false;
+        operation = null;
+        finisher = null;
+        isNull = !isPersistent();
+        if (isPooled && done != null && comm != null) {
+            comm.device().give(done);
+        }
+    }
+
+    /** Whether the result is nothing but the end. */
+    final boolean isPlain() {
+        Operation done = operation;
+        return finisher == null && (done == null || done.fault() == null);
+    }
+
+    /** Takes the result of an operation that has ended, without a status. */
+    final void end() {
+        if (isPlain()) {
+            clear();
+        } else {
+            Status _ = finish();
+        }
     }
 
     private Status statusOf(Operation done) {
@@ -109,9 +154,10 @@ public class Request implements Freeable {
     private Status finish() {
         Operation done = operation;
         try {
+            MpiFault fault = done == null ? null : done.fault();
             Status status = take();
-            if (comm != null && done != null && done.fault() != null) {
-                throw comm.raise(done.fault());
+            if (comm != null && fault != null) {
+                throw comm.raise(fault);
             }
             return status;
         } catch (MpiFault e) { // of the finisher
@@ -152,7 +198,8 @@ public class Request implements Freeable {
     /** Lets the operation end by itself, and makes this the null request. */
     @Override
     public void free() {
-        operation = null;
+        operation = null; // it is not given back: it may be running
+        isSent = false;
         finisher = null;
         ready = null;
         isNull = true;
@@ -195,7 +242,10 @@ public class Request implements Freeable {
 
     /** As {@link #waitStatus}, without the status. */
     public final void waitFor() {
-        Status _ = waitStatus();
+        await();
+        if (isActive()) {
+            end();
+        }
     }
 
     /** As {@link #waitStatus}. */
@@ -219,7 +269,15 @@ public class Request implements Freeable {
 
     /** Whether the operation has ended. */
     public final boolean test() {
-        return testStatus() != null;
+        if (!isActive()) {
+            return true;
+        }
+        progress();
+        if (!isOver()) {
+            return false;
+        }
+        end();
+        return true;
     }
 
     /** The status if the operation has ended, else null; the request stays as it is. */
@@ -288,7 +346,22 @@ public class Request implements Freeable {
 
     /** As {@link #waitAllStatus}, without the statuses. */
     public static void waitAll(Request[] requests) {
-        Status[] _ = waitAllStatus(requests);
+        boolean isPlain = true;
+        for (Request request : requests) {
+            if (request != null) {
+                request.await();
+                isPlain &= request.isPlain();
+            }
+        }
+        if (!isPlain) {
+            Status[] _ = Requests.takeAll(requests);
+            return;
+        }
+        for (Request request : requests) {
+            if (request != null && request.isActive()) {
+                request.clear();
+            }
+        }
     }
 
     /** As {@link #waitAllStatus}. */

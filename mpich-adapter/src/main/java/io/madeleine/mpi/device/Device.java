@@ -45,6 +45,8 @@ public final class Device {
     private final Peer[] peers;
     private final Matching matching;
     private final OperationTable operations = new OperationTable();
+    private final OperationPool<SendOperation> sends = new OperationPool<>();
+    private final OperationPool<ReceiveOperation> receives = new OperationPool<>();
     private final Controls controls = new Controls(this);
     private final Arrivals arrivals;
 
@@ -87,6 +89,31 @@ public final class Device {
     /** The session that carries the messages. */
     public Session session() {
         return session;
+    }
+
+    // ---- operations that are used again
+
+    /** A send that may be given back. */
+    public SendOperation takeSend() {
+        SendOperation free = sends.take();
+        return free == null ? new SendOperation(this) : free;
+    }
+
+    /** A receive that may be given back: of a fixed length, and not part of another operation. */
+    public ReceiveOperation takeReceive() {
+        ReceiveOperation free = receives.take();
+        return free == null ? new ReceiveOperation(this) : free;
+    }
+
+    /** Gives an operation back that was taken here and is done; nobody uses the object any more. */
+    public void give(Operation operation) {
+        if (operation instanceof SendOperation send) {
+            send.payload().clear();
+            sends.give(send);
+        } else if (operation instanceof ReceiveOperation receive) {
+            receive.payload().clear();
+            receives.give(receive);
+        }
     }
 
     // ---- sending
@@ -150,6 +177,17 @@ public final class Device {
             peer.nowTaken.set(false);
         }
         return true;
+    }
+
+    /**
+     * As {@link #sendNow}, if the message can leave at once; never waits.
+     *
+     * @return false if it cannot; nothing has happened then
+     */
+    public boolean trySend(MemorySegment segment, long offset, long bytes, int target, long context, int tag) {
+        return bytes <= Header.INLINE_BYTES
+                && target != rank()
+                && peers[target].trySendInline(segment, offset, bytes, context, tag);
     }
 
     private void sendNow(MemorySegment header, MemorySegment segment, long offset, long bytes, int target) {
@@ -601,12 +639,8 @@ public final class Device {
         for (ReceiveOperation receive : concerned) {
             receive.failed(why);
         }
-        for (Operation operation : operations.all(each -> isWith(each, rank))) {
-            if (operation instanceof SendOperation send) {
-                send.failed(why);
-            } else if (operation instanceof ReceiveOperation receive) {
-                receive.fragmentFailed(why);
-            }
+        for (Operation operation : operations.takeAll(each -> isWith(each, rank))) {
+            operation.fail(this, why);
         }
         signal.signal();
     }

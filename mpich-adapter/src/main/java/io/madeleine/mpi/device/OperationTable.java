@@ -89,6 +89,25 @@ final class OperationTable {
         }
     }
 
+    /** Removes all operations for which this holds: nobody else ends them then. */
+    List<Operation> takeAll(Predicate<Operation> wanted) {
+        List<Operation> found = new ArrayList<>();
+        lock.lock();
+        try {
+            for (int place = 0; place < operations.length; place++) {
+                Operation operation = operations[place];
+                if (operation != null && wanted.test(operation)) {
+                    found.add(operation);
+                    operations[place] = null;
+                    free[freeCount++] = place;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return found;
+    }
+
     /** All operations for which this holds. */
     List<Operation> all(Predicate<Operation> wanted) {
         List<Operation> found = new ArrayList<>();

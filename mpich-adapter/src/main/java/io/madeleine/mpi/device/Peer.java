@@ -3,6 +3,7 @@ package io.madeleine.mpi.device;
 import io.madeleine.api.Channel;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.SendTask;
@@ -154,6 +155,35 @@ final class Peer {
             message.ended(failed);
         }
         return isSent || failed != null;
+    }
+
+    /** Sends an eager message whose body the header holds, if it can leave at once; else nothing has happened. */
+    boolean trySendInline(MemorySegment segment, long offset, long bytes, long context, int tag) {
+        if (queued.get() != 0 || failure != null || !nowTaken.compareAndSet(false, true)) {
+            return false;
+        }
+        boolean isSent = false;
+        int cost = cost(bytes);
+        int returned = 0;
+        boolean hasCredits = false;
+        try {
+            hasCredits = takeCredits(cost);
+            if (hasCredits) {
+                returned = takeOwed();
+                Header.write(nowHeader, Header.EAGER, returned, context, tag, 0, bytes);
+                MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
+                isSent = channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+            }
+        } catch (PeerFailedException _) {
+            // the operation that follows says so
+        } finally {
+            nowTaken.set(false);
+            if (!isSent && hasCredits) {
+                addCredits(cost);
+                owed.addAndGet(returned);
+            }
+        }
+        return isSent;
     }
 
     private boolean trySend(Outgoing message) {
