@@ -17,9 +17,8 @@ import java.util.Optional;
  * @param enabled whether sessions may use libfabric
  * @param library the file of libfabric; empty for the usual names
  * @param adapters the adapters; the first is the default
- * @param sizes the sizes of a connection
  */
-record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> adapters, ConnectionSizes sizes) {
+record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> adapters) {
     /** The path of the settings in the configuration. */
     static final String ROOT = "madeleine.tm.via";
 
@@ -45,8 +44,14 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
      * @param provider libfabric's provider; empty for the best provider of an RDMA device
      * @param domain the domain; empty for the provider's choice
      * @param address the own address; empty for the default
+     * @param sizes the sizes of its connections
      */
-    record AdapterConfig(String name, Optional<String> provider, Optional<String> domain, Optional<String> address) {}
+    record AdapterConfig(
+            String name,
+            Optional<String> provider,
+            Optional<String> domain,
+            Optional<String> address,
+            ConnectionSizes sizes) {}
 
     /**
      * Reads the settings.
@@ -59,21 +64,27 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
         via.onlyKeys("enabled", "guice-module", "providers", "library", "adapters", "pool", "rdma");
         ConfigReader pool = via.at("pool");
         pool.onlyKeys("message", "packets");
-        return new ViaConfig(
-                via.bool("enabled"),
-                named(via, "library"),
-                adapters(via.at("adapters")),
-                new ConnectionSizes(
-                        pool.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
-                        pool.integer("packets", 2, MAX_COUNT),
-                        rdma(via.at("rdma"))));
+        ConfigReader rdma = via.at("rdma");
+        rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count");
+        return new ViaConfig(via.bool("enabled"), named(via, "library"), adapters(via.at("adapters"), pool, rdma));
     }
 
-    private static RdmaSizes rdma(ConfigReader rdma) {
-        rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count");
-        boolean off = rdma.is("from", "off");
+    private static ConnectionSizes sizes(Optional<String> provider, ConfigReader pool, ConfigReader rdma) {
+        BestSizes best = BestSizes.of(provider);
+        return new ConnectionSizes(
+                pool.is("message", AUTO)
+                        ? best.messageBytes()
+                        : pool.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
+                pool.integer("packets", 2, MAX_COUNT),
+                rdma(best, rdma));
+    }
+
+    private static RdmaSizes rdma(BestSizes best, ConfigReader rdma) {
+        long fromBytes = rdma.is("from", "off")
+                ? Long.MAX_VALUE
+                : rdma.is("from", AUTO) ? best.rdmaFromBytes() : rdma.bytes("from", 1, Integer.MAX_VALUE);
         return new RdmaSizes(
-                off ? Long.MAX_VALUE : rdma.bytes("from", 1, Integer.MAX_VALUE),
+                fromBytes,
                 rdma.bytes("chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
                 rdma.integer("grants", 1, MAX_GRANTS),
                 rdma.integer("headers", 1, MAX_HEADERS),
@@ -86,16 +97,18 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
         return value.equals(AUTO) ? Optional.empty() : Optional.of(value);
     }
 
-    private static List<AdapterConfig> adapters(ConfigReader all) {
+    private static List<AdapterConfig> adapters(ConfigReader all, ConfigReader pool, ConfigReader rdma) {
         List<AdapterConfig> adapters = new ArrayList<>();
         for (String name : all.keys().stream().sorted().toList()) {
             ConfigReader one = all.at(name);
             one.onlyKeys("provider", "domain", "address");
+            Optional<String> provider = named(one, "provider");
             adapters.add(new AdapterConfig(
                     name,
-                    named(one, "provider"),
+                    provider,
                     one.has("domain") ? named(one, "domain") : Optional.empty(),
-                    one.has("address") ? named(one, "address") : Optional.empty()));
+                    one.has("address") ? named(one, "address") : Optional.empty(),
+                    sizes(provider, pool, rdma)));
         }
         if (adapters.isEmpty()) {
             throw all.wrong("", "empty", "at least one adapter, as in default { provider = auto }");

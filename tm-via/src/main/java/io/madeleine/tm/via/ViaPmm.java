@@ -13,6 +13,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.tm.via.ViaConfig.AdapterConfig;
 import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.ffi.FabricLibrary;
+import io.madeleine.tm.via.link.ConnectionSizes;
 import io.madeleine.tm.via.link.RdmaSizes;
 import io.madeleine.tm.via.port.PortSettings;
 import io.madeleine.tm.via.port.Strictness;
@@ -115,15 +116,21 @@ public final class ViaPmm implements ProtocolModule {
 
     @Override
     public List<TransmissionCapabilities> transmissionModules() {
-        RdmaSizes rdma = config.sizes().rdma();
+        return transmissionModules(config.adapters().getFirst().name());
+    }
+
+    @Override
+    public List<TransmissionCapabilities> transmissionModules(String adapter) {
+        ConnectionSizes sizes = config.adapter(adapter).sizes();
+        RdmaSizes rdma = sizes.rdma();
         TransmissionCapabilities pool = new TransmissionCapabilities(
                 "via/pool",
                 BufferMode.STATIC,
                 LinkMode.BUFFER,
                 AggregationMode.ASYMMETRIC,
                 rdma.isOn() ? rdma.fromBytes() - 1 : Long.MAX_VALUE,
-                config.sizes().payloadBytes(),
-                "blocks copied through registered buffers, " + config.sizes().packetCount()
+                sizes.payloadBytes(),
+                "blocks copied through registered buffers, " + sizes.packetCount()
                         + " for each direction of a connection");
         return rdma.isOn() ? List.of(pool, rdma(rdma)) : List.of(pool);
     }
@@ -165,19 +172,20 @@ public final class ViaPmm implements ProtocolModule {
     public Adapter openAdapter(String name, ProcessContext context) {
         FabricLibrary library = FabricLibrary.load(config.library());
         boolean waits = context.reactor().descriptors().on();
+        ConnectionSizes sizes = config.adapter(name).sizes();
         try (FabricInfo info = Providers.choose(library, config.adapter(name), context)) {
             boolean isShared = info.provider().equals(Providers.SHM);
             if (isShared) {
                 ShmFiles.sweep();
             }
             PortSettings settings = new PortSettings(
-                    config.sizes().messageBytes(),
+                    sizes.messageBytes(),
                     isShared && strictness.equals(Strictness.NONE) ? Integer.MAX_VALUE : 0,
                     waits && !isShared,
                     info.provider().equals(Providers.NET),
                     isShared || !waits ? POLL_WITHOUT_DESCRIPTOR_NS : POLL_WITH_DESCRIPTOR_NS,
                     strictness);
-            return new ViaAdapter(name, info, settings, config.sizes(), context);
+            return new ViaAdapter(name, info, settings, sizes, context);
         }
     }
 

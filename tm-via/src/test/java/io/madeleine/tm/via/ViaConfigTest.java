@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
-import java.util.List;
+import io.madeleine.tm.via.link.ConnectionSizes;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -31,17 +31,41 @@ class ViaConfigTest {
         ViaConfig config = ViaConfig.from(Fabrics.config(""));
         assertTrue(config.enabled());
         assertEquals(Optional.empty(), config.library());
-        assertEquals(
-                List.of(new ViaConfig.AdapterConfig("default", Optional.empty(), Optional.empty(), Optional.empty())),
-                config.adapters());
-        assertEquals(4096, config.sizes().messageBytes());
-        assertEquals(24, config.sizes().packetCount());
-        assertEquals(16_384, config.sizes().rdma().fromBytes());
-        assertEquals(131_072, config.sizes().rdma().chunkBytes());
-        assertEquals(8, config.sizes().rdma().grants());
-        assertEquals(8, config.sizes().rdma().headers());
-        assertEquals(64 << 20, config.sizes().rdma().keptBytes());
-        assertEquals(1024, config.sizes().rdma().keptCount());
+        assertEquals(1, config.adapters().size());
+        ViaConfig.AdapterConfig adapter = config.adapter("default");
+        assertEquals(Optional.empty(), adapter.provider());
+        assertEquals(Optional.empty(), adapter.domain());
+        assertEquals(Optional.empty(), adapter.address());
+        ConnectionSizes sizes = adapter.sizes();
+        assertEquals(8192, sizes.messageBytes());
+        assertEquals(24, sizes.packetCount());
+        assertEquals(16_384, sizes.rdma().fromBytes());
+        assertEquals(131_072, sizes.rdma().chunkBytes());
+        assertEquals(8, sizes.rdma().grants());
+        assertEquals(8, sizes.rdma().headers());
+        assertEquals(64 << 20, sizes.rdma().keptBytes());
+        assertEquals(1024, sizes.rdma().keptCount());
+    }
+
+    @Test
+    void shouldTakeTheSizesThatSuitTheProviderUnlessOthersAreGiven() {
+        ViaConfig config = with("adapters { default { provider = shm }, a { provider = net }, "
+                + "b { provider = \"tcp;ofi_rxm\" }, c { provider = efa } }");
+        assertEquals(4 << 10, config.adapter("default").sizes().messageBytes());
+        assertEquals(32 << 10, config.adapter("default").sizes().rdma().fromBytes());
+        assertEquals(36 << 10, config.adapter("a").sizes().messageBytes());
+        assertEquals(128 << 10, config.adapter("a").sizes().rdma().fromBytes());
+        assertEquals(16 << 10, config.adapter("b").sizes().messageBytes());
+        assertEquals(16 << 10, config.adapter("b").sizes().rdma().fromBytes());
+        assertEquals(8 << 10, config.adapter("c").sizes().messageBytes());
+        ConnectionSizes given = sizes(
+                "adapters.default.provider = net\n" + ROOT + "pool.message = 8 KiB\n" + ROOT + "rdma.from = 9 KiB");
+        assertEquals(8 << 10, given.messageBytes());
+        assertEquals(9 << 10, given.rdma().fromBytes());
+    }
+
+    private static ConnectionSizes sizes(String settings) {
+        return with(settings).adapter("default").sizes();
     }
 
     @Test
@@ -50,16 +74,16 @@ class ViaConfigTest {
         assertEquals(
                 Optional.of("/opt/libfabric.so"),
                 with("library = /opt/libfabric.so").library());
-        assertEquals(8192, with("pool.message = 8 KiB").sizes().messageBytes());
-        assertEquals(7, with("pool.packets = 7").sizes().packetCount());
-        assertEquals(100_000, with("rdma.from = 100000").sizes().rdma().fromBytes());
-        assertFalse(with("rdma.from = off").sizes().rdma().isOn());
-        assertEquals(65_536, with("rdma.chunk = 64 KiB").sizes().rdma().chunkBytes());
-        assertEquals(3, with("rdma.grants = 3").sizes().rdma().grants());
-        assertEquals(5, with("rdma.headers = 5").sizes().rdma().headers());
-        assertEquals(0, with("rdma.keep = off").sizes().rdma().keptBytes());
-        assertEquals(1 << 20, with("rdma.keep = 1 MiB").sizes().rdma().keptBytes());
-        assertEquals(9, with("rdma.keep-count = 9").sizes().rdma().keptCount());
+        assertEquals(8192, sizes("pool.message = 8 KiB").messageBytes());
+        assertEquals(7, sizes("pool.packets = 7").packetCount());
+        assertEquals(100_000, sizes("rdma.from = 100000").rdma().fromBytes());
+        assertFalse(sizes("rdma.from = off").rdma().isOn());
+        assertEquals(65_536, sizes("rdma.chunk = 64 KiB").rdma().chunkBytes());
+        assertEquals(3, sizes("rdma.grants = 3").rdma().grants());
+        assertEquals(5, sizes("rdma.headers = 5").rdma().headers());
+        assertEquals(0, sizes("rdma.keep = off").rdma().keptBytes());
+        assertEquals(1 << 20, sizes("rdma.keep = 1 MiB").rdma().keptBytes());
+        assertEquals(9, sizes("rdma.keep-count = 9").rdma().keptCount());
         ViaConfig.AdapterConfig adapter = with("adapters.ib { provider = verbs, domain = mlx5_0, address = 10.0.0.1 }")
                 .adapter("ib");
         assertEquals(Optional.of("verbs"), adapter.provider());
