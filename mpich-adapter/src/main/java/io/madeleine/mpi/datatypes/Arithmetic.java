@@ -25,6 +25,12 @@ public enum Arithmetic implements Reduction {
     BOR,
     BXOR;
 
+    /**
+     * How many items are combined at a time. They are copied into arrays and back: a loop over arrays is compiled early,
+     * and into vector instructions; one over memory segments takes some 100 ns an item until it is compiled at last.
+     */
+    private static final int BLOCK_ITEMS = 1024;
+
     private static final ValueLayout.OfByte BYTES = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfChar CHARS = ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(ByteOrder.nativeOrder());
     private static final ValueLayout.OfShort SHORTS =
@@ -89,338 +95,328 @@ public enum Arithmetic implements Reduction {
     }
 
     private void bytes(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        byte[] a = new byte[most];
+        byte[] b = new byte[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, BYTES, at * Byte.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, BYTES, at * Byte.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, BYTES, at * Byte.BYTES, items);
+        }
+    }
+
+    private void combine(byte[] a, byte[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (a + b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) (a[i] + b[i]);
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (a * b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) (a[i] * b[i]);
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) Math.min(a[i], b[i]);
                 }
             }
             case BAND -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (a & b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) (a[i] & b[i]);
                 }
             }
             case BOR -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (a | b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) (a[i] | b[i]);
                 }
             }
             case BXOR -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (a ^ b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) (a[i] ^ b[i]);
                 }
             }
             case LAND, LOR, LXOR -> {
-                for (long i = 0; i < count; i++) {
-                    byte a = in.getAtIndex(BYTES, i);
-                    byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) logical(a != 0, b != 0));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (byte) logical(a[i] != 0, b[i] != 0);
                 }
             }
         }
     }
 
     private void chars(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        char[] a = new char[most];
+        char[] b = new char[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, CHARS, at * Character.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, CHARS, at * Character.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, CHARS, at * Character.BYTES, items);
+        }
+    }
+
+    private void combine(char[] a, char[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (a + b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) (a[i] + b[i]);
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (a * b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) (a[i] * b[i]);
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) Math.min(a[i], b[i]);
                 }
             }
             case BAND -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (a & b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) (a[i] & b[i]);
                 }
             }
             case BOR -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (a | b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) (a[i] | b[i]);
                 }
             }
             case BXOR -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (a ^ b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) (a[i] ^ b[i]);
                 }
             }
             case LAND, LOR, LXOR -> {
-                for (long i = 0; i < count; i++) {
-                    char a = in.getAtIndex(CHARS, i);
-                    char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) logical(a != 0, b != 0));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (char) logical(a[i] != 0, b[i] != 0);
                 }
             }
         }
     }
 
     private void shorts(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        short[] a = new short[most];
+        short[] b = new short[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, SHORTS, at * Short.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, SHORTS, at * Short.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, SHORTS, at * Short.BYTES, items);
+        }
+    }
+
+    private void combine(short[] a, short[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (a + b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) (a[i] + b[i]);
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (a * b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) (a[i] * b[i]);
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) Math.min(a[i], b[i]);
                 }
             }
             case BAND -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (a & b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) (a[i] & b[i]);
                 }
             }
             case BOR -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (a | b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) (a[i] | b[i]);
                 }
             }
             case BXOR -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (a ^ b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) (a[i] ^ b[i]);
                 }
             }
             case LAND, LOR, LXOR -> {
-                for (long i = 0; i < count; i++) {
-                    short a = in.getAtIndex(SHORTS, i);
-                    short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) logical(a != 0, b != 0));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (short) logical(a[i] != 0, b[i] != 0);
                 }
             }
         }
     }
 
     private void ints(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        int[] a = new int[most];
+        int[] b = new int[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, INTS, at * Integer.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, INTS, at * Integer.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, INTS, at * Integer.BYTES, items);
+        }
+    }
+
+    private void combine(int[] a, int[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, a + b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] + b[i];
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, a * b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] * b[i];
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.min(a[i], b[i]);
                 }
             }
             case BAND -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, a & b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] & b[i];
                 }
             }
             case BOR -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, a | b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] | b[i];
                 }
             }
             case BXOR -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, a ^ b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] ^ b[i];
                 }
             }
             case LAND, LOR, LXOR -> {
-                for (long i = 0; i < count; i++) {
-                    int a = in.getAtIndex(INTS, i);
-                    int b = inOut.getAtIndex(INTS, i);
-                    inOut.setAtIndex(INTS, i, (int) logical(a != 0, b != 0));
+                for (int i = 0; i < items; i++) {
+                    b[i] = (int) logical(a[i] != 0, b[i] != 0);
                 }
             }
         }
     }
 
     private void longs(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        long[] a = new long[most];
+        long[] b = new long[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, LONGS, at * Long.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, LONGS, at * Long.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, LONGS, at * Long.BYTES, items);
+        }
+    }
+
+    private void combine(long[] a, long[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, a + b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] + b[i];
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, a * b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] * b[i];
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.min(a[i], b[i]);
                 }
             }
             case BAND -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, a & b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] & b[i];
                 }
             }
             case BOR -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, a | b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] | b[i];
                 }
             }
             case BXOR -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, a ^ b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] ^ b[i];
                 }
             }
             case LAND, LOR, LXOR -> {
-                for (long i = 0; i < count; i++) {
-                    long a = in.getAtIndex(LONGS, i);
-                    long b = inOut.getAtIndex(LONGS, i);
-                    inOut.setAtIndex(LONGS, i, logical(a != 0, b != 0));
+                for (int i = 0; i < items; i++) {
+                    b[i] = logical(a[i] != 0, b[i] != 0);
                 }
             }
         }
     }
 
     private void floats(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        float[] a = new float[most];
+        float[] b = new float[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, FLOATS, at * Float.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, FLOATS, at * Float.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, FLOATS, at * Float.BYTES, items);
+        }
+    }
+
+    private void combine(float[] a, float[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    float a = in.getAtIndex(FLOATS, i);
-                    float b = inOut.getAtIndex(FLOATS, i);
-                    inOut.setAtIndex(FLOATS, i, a + b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] + b[i];
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    float a = in.getAtIndex(FLOATS, i);
-                    float b = inOut.getAtIndex(FLOATS, i);
-                    inOut.setAtIndex(FLOATS, i, a * b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] * b[i];
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    float a = in.getAtIndex(FLOATS, i);
-                    float b = inOut.getAtIndex(FLOATS, i);
-                    inOut.setAtIndex(FLOATS, i, Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    float a = in.getAtIndex(FLOATS, i);
-                    float b = inOut.getAtIndex(FLOATS, i);
-                    inOut.setAtIndex(FLOATS, i, Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.min(a[i], b[i]);
                 }
             }
             default -> throw new IllegalStateException(name() + " on numbers with fractions: check(type) refuses it");
@@ -428,33 +424,38 @@ public enum Arithmetic implements Reduction {
     }
 
     private void doubles(MemorySegment in, MemorySegment inOut, long count) {
+        int most = (int) Math.min(count, BLOCK_ITEMS);
+        double[] a = new double[most];
+        double[] b = new double[most];
+        for (long at = 0; at < count; at += most) {
+            int items = (int) Math.min(most, count - at);
+            MemorySegment.copy(in, DOUBLES, at * Double.BYTES, a, 0, items);
+            MemorySegment.copy(inOut, DOUBLES, at * Double.BYTES, b, 0, items);
+            combine(a, b, items);
+            MemorySegment.copy(b, 0, inOut, DOUBLES, at * Double.BYTES, items);
+        }
+    }
+
+    private void combine(double[] a, double[] b, int items) {
         switch (this) {
             case SUM -> {
-                for (long i = 0; i < count; i++) {
-                    double a = in.getAtIndex(DOUBLES, i);
-                    double b = inOut.getAtIndex(DOUBLES, i);
-                    inOut.setAtIndex(DOUBLES, i, a + b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] + b[i];
                 }
             }
             case PROD -> {
-                for (long i = 0; i < count; i++) {
-                    double a = in.getAtIndex(DOUBLES, i);
-                    double b = inOut.getAtIndex(DOUBLES, i);
-                    inOut.setAtIndex(DOUBLES, i, a * b);
+                for (int i = 0; i < items; i++) {
+                    b[i] = a[i] * b[i];
                 }
             }
             case MAX -> {
-                for (long i = 0; i < count; i++) {
-                    double a = in.getAtIndex(DOUBLES, i);
-                    double b = inOut.getAtIndex(DOUBLES, i);
-                    inOut.setAtIndex(DOUBLES, i, Math.max(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.max(a[i], b[i]);
                 }
             }
             case MIN -> {
-                for (long i = 0; i < count; i++) {
-                    double a = in.getAtIndex(DOUBLES, i);
-                    double b = inOut.getAtIndex(DOUBLES, i);
-                    inOut.setAtIndex(DOUBLES, i, Math.min(a, b));
+                for (int i = 0; i < items; i++) {
+                    b[i] = Math.min(a[i], b[i]);
                 }
             }
             default -> throw new IllegalStateException(name() + " on numbers with fractions: check(type) refuses it");
