@@ -39,6 +39,9 @@ final class FaultyConnection implements ProtocolConnection, ConnectionListener {
     private volatile boolean cut;
     private boolean innerWanted = true;
 
+    /** Whether nothing is handed on any more; guarded by the lock. */
+    private boolean dropped;
+
     /** A loss that is told once everything that came before it is due. */
     private record Loss(LossKind kind, boolean orderly, String reason) {}
 
@@ -98,7 +101,7 @@ final class FaultyConnection implements ProtocolConnection, ConnectionListener {
         for (DelayedStream stream : streams) {
             room &= stream.hasRoom();
         }
-        if (room != innerWanted && !cut) {
+        if (room != innerWanted && !dropped) { // a closed connection gets no further calls
             innerWanted = room;
             inner.receiveInterest(room);
         }
@@ -154,6 +157,7 @@ final class FaultyConnection implements ProtocolConnection, ConnectionListener {
     private void drop() {
         lock.lock();
         try {
+            dropped = true;
             streams.forEach(DelayedStream::close);
         } finally {
             lock.unlock();
@@ -256,6 +260,7 @@ final class FaultyConnection implements ProtocolConnection, ConnectionListener {
     @Override
     public void giveUp() {
         inner.giveUp();
+        drop();
     }
 
     @Override
