@@ -168,12 +168,18 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         return new Threshold(key, value.unwrapped().toString(), ConfigSources.sourceOf(value));
     }
 
-    /** The Java modules that need native access for the networks that this configuration enables. */
+    /** The Java modules that need native access for the networks that this configuration names. */
     public List<String> nativeModules() {
         return protocols.stream()
+                .filter(this::isNamed)
                 .flatMap(protocol -> protocol.nativeModules().stream())
                 .distinct()
                 .toList();
+    }
+
+    private boolean isNamed(Protocol protocol) {
+        return protocol.preferred()
+                || channels.stream().anyMatch(channel -> channel.network().equals(protocol.name()));
     }
 
     /** The family with this name; empty if there is none. */
