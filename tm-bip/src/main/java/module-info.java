@@ -5,5 +5,7 @@ module io.madeleine.tm.bip {
     requires transitive com.google.guice;
     requires transitive typesafe.config;
 
+    uses io.madeleine.pmm.spi.DatagramEngine;
+
     exports io.madeleine.tm.bip;
 }

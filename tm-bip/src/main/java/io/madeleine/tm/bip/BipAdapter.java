@@ -91,12 +91,17 @@ final class BipAdapter implements Adapter {
                     + " lets other hosts connect: set the same secret text in every process, or bind to the loopback"
                     + " address");
         }
-        DatagramPort socket = new NioPort(place, config.sendBufferBytes(), config.receiveBufferBytes(), keys);
-        DatagramPort port = config.faults().any() ? new FaultyPort(socket, config.faults()) : socket;
+        NioPort socket = new NioPort(place, config.sendBufferBytes(), config.receiveBufferBytes(), keys);
         try {
-            return new BipAdapter(name, config, context, port, own.advertise());
+            DatagramPort port = config.offload().over(socket, own.bind());
+            return new BipAdapter(
+                    name,
+                    config,
+                    context,
+                    config.faults().any() ? new FaultyPort(port, config.faults()) : port,
+                    own.advertise());
         } catch (RuntimeException | Error e) {
-            port.close();
+            socket.close();
             throw e;
         }
     }
@@ -351,6 +356,7 @@ final class BipAdapter implements Adapter {
         tell();
         registration.cancel();
         progress.output().close();
+        progress.close();
         timers.close();
         port.close();
     }

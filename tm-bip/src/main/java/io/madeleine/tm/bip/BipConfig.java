@@ -10,6 +10,8 @@ import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -25,6 +27,7 @@ import java.util.concurrent.TimeUnit;
  * @param shortBufferBytes the size of a static buffer of bip/short
  * @param sendBufferBytes the socket's send buffer, 0 for that of the system
  * @param receiveBufferBytes the socket's receive buffer, 0 for that of the system
+ * @param offload whether many datagrams travel by one system call
  * @param rebinding whether a peer may change its address
  * @param endpoint the bounds and times of a connection
  * @param handshake limits of the handshake
@@ -38,6 +41,7 @@ public record BipConfig(
         int shortBufferBytes,
         int sendBufferBytes,
         int receiveBufferBytes,
+        Offload offload,
         boolean rebinding,
         EndpointSettings endpoint,
         HandshakeLimits handshake,
@@ -69,6 +73,7 @@ public record BipConfig(
                 "ack-delay",
                 "send-buffer",
                 "receive-buffer",
+                "offload",
                 "rebinding",
                 "handshake",
                 "close-linger",
@@ -89,6 +94,8 @@ public record BipConfig(
                 bufferBytes,
                 bytesOrSystem(bip, "send-buffer"),
                 bytesOrSystem(bip, "receive-buffer"),
+                Offload.valueOf(
+                        bip.oneOf("offload", List.of("auto", "on", "off")).toUpperCase(Locale.ROOT)),
                 bip.bool("rebinding"),
                 new EndpointSettings(
                         window(small, 16 * KIB),

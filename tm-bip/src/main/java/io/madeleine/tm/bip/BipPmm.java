@@ -8,6 +8,7 @@ import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,10 +44,21 @@ public final class BipPmm implements ProtocolModule {
             return Availability.off("switched off by " + BipConfig.PATH + ".enabled");
         }
         List<String> details = new ArrayList<>();
-        config.adapters()
-                .forEach((name, adapter) -> details.add("adapter " + name + ": bound to " + adapter.bind() + ", port "
-                        + (adapter.port() == 0 ? "any" : adapter.port()) + ", advertises " + adapter.advertise()));
+        config.adapters().forEach((name, adapter) -> {
+            Availability offload = config.offload().availability(adapter.bind());
+            details.add("adapter " + name + ": bound to " + adapter.bind() + ", port "
+                    + (adapter.port() == 0 ? "any" : adapter.port()) + ", advertises " + adapter.advertise() + ", "
+                    + (offload.on() ? "many datagrams by one call: " : "datagrams one by one: ") + offload.text());
+        });
         return Availability.on("UDP through the JDK's channels").with(details);
+    }
+
+    @Override
+    public List<String> nativeModules() {
+        List<String> binds = config.adapters().values().stream()
+                .map(SocketAdapterConfig::bind)
+                .toList();
+        return config.enabled() ? config.offload().nativeModules(binds) : List.of();
     }
 
     @Override

@@ -43,6 +43,7 @@ final class BipProgress implements ProgressSource {
     private @Nullable BipConnection firstReady;
     private volatile boolean readable;
     private volatile boolean armed;
+    private boolean closed; // guarded by polling
     private long lastArrivalNs;
     private long idleCheckNs;
 
@@ -126,7 +127,17 @@ final class BipProgress implements ProgressSource {
             return 0; // another thread does it: the adapter is being closed
         }
         try {
-            return pollAlone(nowNs);
+            return closed ? 0 : pollAlone(nowNs);
+        } finally {
+            polling.unlock();
+        }
+    }
+
+    /** Reads nothing more. When this returns, no thread uses the port to receive. */
+    void close() {
+        polling.lock();
+        try {
+            closed = true;
         } finally {
             polling.unlock();
         }

@@ -54,13 +54,20 @@ final class Output {
                     end.refusedAsTooLarge();
                 }
             }
-            return true;
+            int status = port.flush();
+            if (status == DatagramPort.TOO_LARGE) {
+                end.refusedAsTooLarge();
+            }
+            return status != DatagramPort.FULL;
         } finally {
             lock.unlock();
         }
     }
 
     private boolean sendStuck() {
+        if (port.flush() == DatagramPort.FULL) {
+            return false;
+        }
         InetSocketAddress to = stuckTo;
         if (to != null && port.send(datagram, to) == DatagramPort.FULL) {
             return false;
@@ -90,12 +97,14 @@ final class Output {
                 datagram.bytes().put(body);
                 datagram.seal();
                 int _ = port.send(datagram, to);
+                int _ = port.flush();
             }
         } finally {
             lock.unlock();
         }
     }
 
+    /** Sends nothing more. When this returns, no thread uses the port to send. */
     void close() {
         lock.lock();
         try {

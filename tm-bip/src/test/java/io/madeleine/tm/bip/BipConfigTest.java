@@ -32,6 +32,7 @@ class BipConfigTest {
         assertEquals(1_000_000_000L, config.endpoint().lingerNs());
         assertEquals(0, config.sendBufferBytes());
         assertEquals(4 << 20, config.receiveBufferBytes());
+        assertEquals(Offload.AUTO, config.offload());
         assertFalse(config.rebinding());
         assertFalse(config.faults().any());
     }
@@ -49,6 +50,7 @@ class BipConfigTest {
                   send-buffer = 1 MiB
                   receive-buffer = system
                   close-linger = 2s
+                  offload = off
                   rebinding = true
                   faults { seed = 3, send.loss = 0.25, receive { cut-after = 1s, cut-for = 5s }
                     peers."10.0.0.2:4711".send { reordering = 0.5, reorder-by = 64, delay = 1ms, jitter = 2ms } }
@@ -57,6 +59,7 @@ class BipConfigTest {
         assertEquals(
                 new SocketAdapterConfig("0.0.0.0", 4711, "10.0.0.1"),
                 config.adapters().get("a"));
+        assertEquals(Offload.OFF, config.offload());
         assertEquals(List.of("default", "a"), List.copyOf(config.adapters().keySet()));
         assertEquals(2048, config.shortMaxBlockBytes());
         assertEquals(4096, config.shortBufferBytes());

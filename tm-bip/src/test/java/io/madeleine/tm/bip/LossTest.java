@@ -30,7 +30,7 @@ class LossTest {
     }
 
     /** Sends one large block from left to right and checks it. */
-    private static void transfer(Pair pair, Pair.Ends ends, int number, int bytes) {
+    static void transfer(Pair pair, Pair.Ends ends, int number, int bytes) {
         MemorySegment block = random(number, bytes);
         MemorySegment found = MemorySegment.ofArray(new byte[bytes]);
         BufferGroup out = new BufferGroup();

@@ -11,17 +11,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: one thread at a time sends, and one receives.
  */
 public interface DatagramPort extends AutoCloseable {
-    /** A result of {@link #send}: the datagram is on its way, or lost. */
+    /** A result of {@link #send}: the datagram is on its way, lost, or kept until the next {@link #flush}. */
     int SENT = 0;
 
-    /** A result of {@link #send}: the system takes nothing more at the moment. */
+    /** A result of {@link #send}: the system takes nothing more at the moment, and the datagram was not taken. */
     int FULL = -1;
 
-    /** A result of {@link #send}: the network does not carry datagrams of this size. */
+    /** A result of {@link #send}: the network does not carry datagrams of this size, or of one that was kept. */
     int TOO_LARGE = -2;
 
     /** Sends a sealed datagram. */
     int send(Datagram datagram, InetSocketAddress to);
+
+    /** Sends the datagrams that this port has kept; {@link #FULL} if it still keeps some. */
+    default int flush() {
+        return SENT; // most ports keep none
+    }
 
     /** Takes the next datagram that has arrived; returns its sender, or null if none has arrived. */
     @Nullable

@@ -124,6 +124,11 @@ public final class FaultyPort implements DatagramPort {
         return out.passes(faults.sendTo(to), datagram, to, System.nanoTime()) ? port.send(datagram, to) : SENT;
     }
 
+    @Override
+    public int flush() {
+        return port.flush();
+    }
+
     /** Sends what was delayed; uses this memory for it. */
     @Override
     public void pump(Datagram scratch, long nowNs) {
@@ -131,6 +136,7 @@ public final class FaultyPort implements DatagramPort {
             fill(scratch, due.bytes);
             int _ = port.send(scratch, due.peer);
         }
+        int _ = port.flush();
     }
 
     @Override

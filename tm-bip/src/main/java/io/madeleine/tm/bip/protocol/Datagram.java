@@ -81,6 +81,11 @@ public final class Datagram {
         bytes.flip();
     }
 
+    /** Takes the first bytes of the memory as the datagram that has arrived. */
+    public void arrived(int length) {
+        bytes.limit(length).position(0);
+    }
+
     /** Whether a datagram that has arrived is one of this version and is not corrupt. */
     public boolean isIntact() {
         int length = bytes.limit();
