@@ -97,7 +97,7 @@ final class HandlerDispatch {
     boolean handleUntil(BooleanSupplier condition, SwitchedConnection sender, int looks) {
         int handled = 0;
         for (int left = looks; left > 0 && handled < MOST_BESIDE; left--) {
-            if (handleNext(sender)) {
+            if (goOn(sender.receiving()) || handleNext(sender)) {
                 handled++;
                 left = looks;
             }
@@ -107,6 +107,11 @@ final class HandlerDispatch {
             Thread.onSpinWait();
         }
         return false;
+    }
+
+    /** Takes what has arrived of a message that its handler has left to those who poll; returns whether there was any. */
+    private static boolean goOn(ReceiveHalf receiving) {
+        return receiving.isUnderWay() && receiving.onReadable() > 0;
     }
 
     /**

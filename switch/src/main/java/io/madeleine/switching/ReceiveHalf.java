@@ -130,6 +130,12 @@ final class ReceiveHalf {
         }
     }
 
+    /** Whether a message has begun that those who poll go on with; cheap and imprecise. */
+    boolean isUnderWay() {
+        int seen = reception.now();
+        return seen == OPEN || seen == ENDING || seen == DISCARDING;
+    }
+
     /** Whether no message can arrive any more. */
     boolean isExhausted() {
         return reception.isExhausted();
