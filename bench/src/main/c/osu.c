@@ -16,6 +16,8 @@
 #define TAG 1
 #define ANSWER 2
 #define CONTROL 9
+#define POSTED 1000
+#define FIRST_POSTED_TAG 100
 #define SAMPLE_NS 10000000LL
 #define LEAST_SAMPLES 5
 #define WARM_MESSAGES 50000
@@ -116,6 +118,23 @@ static double latency(const struct benchmark *of, long rounds)
     for (long i = 0; i < rounds; i++)
         exchange();
     return (now_ns() - begin_ns) / (2e3 * rounds);
+}
+
+/* The same behind receives that wait for other messages. */
+static double latency_behind_others(const struct benchmark *of, long rounds)
+{
+    static MPI_Request others[POSTED];
+    static char spare[POSTED];
+    double figure;
+
+    for (int i = 0; rank < 2 && i < POSTED; i++)
+        MPI_Irecv(&spare[i], 1, MPI_BYTE, 1 - rank, FIRST_POSTED_TAG + i, MPI_COMM_WORLD, &others[i]);
+    figure = latency(of, rounds);
+    for (int i = 0; rank < 2 && i < POSTED; i++) {
+        MPI_Cancel(&others[i]);
+        MPI_Wait(&others[i], MPI_STATUS_IGNORE);
+    }
+    return figure;
 }
 
 static void window(int both_ways)
@@ -479,6 +498,7 @@ static double overlap(const struct benchmark *of, long rounds)
 
 static const struct benchmark benchmarks[] = {
     {.pattern = "mpi-latency", .sample = latency, .verify = verify_exchange},
+    {.pattern = "mpi-posted-1000", .sample = latency_behind_others, .verify = verify_exchange},
     {.pattern = "mpi-bandwidth", .sample = windows, .verify = verify_window},
     {.pattern = "mpi-bibandwidth", .sample = windows, .verify = verify_window, .both_ways = 1},
     {.pattern = "mpi-rate", .sample = windows, .verify = verify_window},

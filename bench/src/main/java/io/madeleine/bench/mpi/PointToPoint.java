@@ -23,6 +23,7 @@ final class PointToPoint {
 
     static final List<MpiBenchmark> ALL = List.of(
             new Latency(),
+            new Posted(),
             new Window("mpi-bandwidth", Measure.BANDWIDTH, "windows of 64 messages", false),
             new Window("mpi-bibandwidth", Measure.BANDWIDTH, "windows of 64 messages, both ways at once", true),
             new Window("mpi-rate", Measure.RATE, "windows of 64 messages", false),
@@ -86,6 +87,48 @@ final class PointToPoint {
                 exchange(scene);
             }
             return PATTERN.measure().value((double) (System.nanoTime() - beginNs), 2.0 * rounds, scene.bytes);
+        }
+    }
+
+    /** As {@link Latency}, behind receives that wait for other messages. */
+    private record Posted() implements MpiBenchmark {
+        private static final int RECEIVES = 1000;
+        private static final int FIRST_TAG = 100;
+        private static final Pattern PATTERN = Pattern.ofProgram(
+                "mpi-posted-1000", Measure.HALF_US, "the same behind 1,000 receives that wait for other messages");
+
+        @Override
+        public Pattern pattern() {
+            return PATTERN;
+        }
+
+        @Override
+        public int messages() {
+            return 2;
+        }
+
+        @Override
+        public void verify(Scene scene) {
+            verifyExchange(scene);
+        }
+
+        @Override
+        public double sample(Scene scene, long rounds) {
+            Request[] others = new Request[scene.rank < 2 ? RECEIVES : 0];
+            for (int i = 0; i < others.length; i++) {
+                others[i] = scene.comm.Irecv(new byte[1], 0, 1, MPI.BYTE, 1 - scene.rank, FIRST_TAG + i);
+            }
+            scene.comm.barrier();
+            long beginNs = System.nanoTime();
+            for (long i = 0; i < rounds; i++) {
+                exchange(scene);
+            }
+            double elapsedNs = (double) (System.nanoTime() - beginNs);
+            for (Request other : others) {
+                other.cancel();
+                other.waitFor();
+            }
+            return PATTERN.measure().value(elapsedNs, 2.0 * rounds, scene.bytes);
         }
     }
 
