@@ -3,6 +3,7 @@ package mpi;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.collectives.Area;
 import io.madeleine.mpi.collectives.Combining;
 import io.madeleine.mpi.collectives.DirectSteps;
 import io.madeleine.mpi.collectives.Schedule;
@@ -199,15 +200,18 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         Values values = values(send, sendOffset, receive, receiveOffset, type, op);
         try {
             Communicator own = handle();
+            boolean isInPlace = values.isInPlace();
             if (receive == null
                     || !PointToPoint.isPlain(receive, type)
-                    || send instanceof boolean[]
-                    || !DirectSteps.isAllreduced(own, count * type.type().size())) {
+                    || (send != null && !isInPlace && !PointToPoint.isPlain(send, type))) {
                 run(() -> CollectiveReductions.allreduce(own, values, count));
                 return;
             }
             Combining combining = values.combining();
-            steps().allreduce(values.loaded(values.output(), count), combining);
+            PointToPoint buffers = messages();
+            Area result = buffers.area(receive, receiveOffset, count, type);
+            Area input = send == null || isInPlace ? result : buffers.area(send, sendOffset, count, type);
+            steps().allreduce(input, result, combining);
         } catch (MpiFault e) {
             throw raise(e);
         } catch (RuntimeException | Error e) { // the thread was interrupted

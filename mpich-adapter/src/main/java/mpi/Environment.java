@@ -10,6 +10,7 @@ import io.madeleine.mpi.datatypes.SegmentCache;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.DeviceSettings;
 import io.madeleine.mpi.device.Pending;
+import io.madeleine.mpi.device.Scratch;
 import io.madeleine.mpi.report.Awaited;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +29,7 @@ final class Environment {
     private static final long QUEUES_NS = 10_000_000_000L;
 
     private final Session session;
-    private final DeviceSettings settings;
+    private final BufferPool buffers;
     private final Device device;
     private final ContextNumbers numbers;
     private final BufferedSends buffered;
@@ -43,8 +44,9 @@ final class Environment {
      */
     Environment(Session session, Intracomm world, Intracomm self) {
         this.session = session;
-        this.settings = DeviceSettings.from(System.getProperties());
-        this.device = new Device(session, session.channel(), settings);
+        DeviceSettings settings = DeviceSettings.from(System.getProperties());
+        this.buffers = new BufferPool(session::allocateKept, settings.bufferBytes());
+        this.device = new Device(session, session.channel(), settings, new Scratch(buffers::take));
         this.numbers = new ContextNumbers(session.rank());
         this.buffered = new BufferedSends(device);
         this.world = world;
@@ -70,9 +72,9 @@ final class Environment {
         return segments;
     }
 
-    /** A pool of buffers in memory of the session, which stay readable after its end. */
-    BufferPool newBufferPool() {
-        return new BufferPool(session::allocateKept, settings.bufferBytes());
+    /** The buffers in memory of the session, which stay readable after its end. */
+    BufferPool buffers() {
+        return buffers;
     }
 
     Intracomm world() {

@@ -74,7 +74,7 @@ public class MPI extends Memory {
         main = Thread.currentThread();
         Environment own = new Environment(Session.open(), COMM_WORLD, COMM_SELF);
         environment = own;
-        takeFrom(own.newBufferPool());
+        takeFrom(own.buffers());
         reporter = new Reporter(own.rank(), own.size(), own::awaited);
         return args == null ? new String[0] : args;
     }

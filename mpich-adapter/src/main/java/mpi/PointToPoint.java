@@ -2,6 +2,7 @@ package mpi;
 
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.collectives.Area;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.datatypes.Buffers;
 import io.madeleine.mpi.datatypes.SegmentCache;
@@ -101,6 +102,13 @@ final class PointToPoint {
     static boolean isPlain(Object buffer, Datatype type) {
         return Datatype.check(type).type().isDense()
                 && !(buffer instanceof boolean[] || buffer instanceof Object[] || buffer instanceof mpjbuf.Buffer);
+    }
+
+    /** The items of a plain buffer; the caller keeps the buffer reachable. */
+    Area area(Object buffer, int offset, int count, Datatype type) {
+        MemorySegment memory = segments.memory(buffer);
+        long start = start(buffer, offset, count, type, memory);
+        return new Area(memory, start, count * type.type().size());
     }
 
     /** Where the items of a plain buffer begin, in bytes; throws if they do not lie within it. */

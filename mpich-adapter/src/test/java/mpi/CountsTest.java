@@ -125,7 +125,7 @@ class CountsTest {
                 size,
                 (long) power * log(power) + 2L * pairs,
                 schedule -> Reductions.allreduce(schedule, Area.allocate(SHORT), SUM));
-        if (isPower(size) && size > 2) {
+        if (isPower(size) && size > 1) {
             each(
                     size,
                     2L * log(size),

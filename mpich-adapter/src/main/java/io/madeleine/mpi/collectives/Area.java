@@ -27,6 +27,11 @@ public record Area(MemorySegment segment, long offset, long bytes) {
         return segment.asSlice(offset, bytes);
     }
 
+    /** Whether a byte belongs to both ranges. */
+    boolean overlaps(Area other) {
+        return memory().asOverlappingSlice(other.memory()).isPresent();
+    }
+
     /** Copies the content of another range to the beginning of this one. */
     public void copyFrom(Area source) {
         MemorySegment.copy(source.segment, source.offset, segment, offset, source.bytes);

@@ -6,6 +6,7 @@ import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.Operation;
 import io.madeleine.mpi.device.ReceiveOperation;
+import io.madeleine.mpi.device.Scratch;
 import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
 import java.lang.foreign.Arena;
@@ -14,22 +15,25 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Short blocking collective operations, step by step in the calling thread. They send the same messages as a
- * {@link Schedule}, which would take longer to make than the messages to travel, and fail in the same way: a member at
- * which the operation has failed tells the others in place of its messages, and takes theirs.
+ * Blocking barriers and allreduces, step by step in the calling thread. They send the same messages as a {@link
+ * Schedule}, which would take longer to make than short messages to travel, and fail in the same way: a member at which
+ * the operation has failed tells the others in place of its messages, and takes theirs.
  *
  * <p>Threading: confined to caller, as the collective operations of a communicator are.
  */
 public final class DirectSteps {
-    /** The longest values that are reduced here. */
-    public static final int MOST_BYTES = 2048;
+    /** What arrives of values up to this length goes to memory that is kept. */
+    private static final int SHORT_BYTES = 2048;
+
+    private static final int NOBODY = -1;
 
     private final Communicator communicator;
     private final Device device;
     private final Consumer<Operation> waiting;
     private final ReceiveOperation receive;
+    private final Folding folding;
     private final Area nothing = Area.allocate(0);
-    private final MemorySegment arriving = Arena.ofAuto().allocate(MOST_BYTES, 64);
+    private final MemorySegment arriving = Arena.ofAuto().allocate(SHORT_BYTES, 64);
 
     private String name = "";
     private int tag;
@@ -39,6 +43,18 @@ public final class DirectSteps {
 
     /** The session rank where the operation failed first. */
     private int culprit;
+
+    // an allreduce
+
+    private Area data = nothing;
+
+    /** This member's values: the data, or its input, which stays as it is, until something is combined with it. */
+    private Area own = nothing;
+
+    private boolean isLoaded;
+
+    /** Where values of others arrive that cannot arrive in the data. */
+    private Area coming = nothing;
 
     /**
      * The steps of a communicator's operations.
@@ -50,6 +66,7 @@ public final class DirectSteps {
         this.device = communicator.device();
         this.waiting = waiting;
         this.receive = new ReceiveOperation(device).needAll();
+        this.folding = new Folding(communicator.size(), -1);
     }
 
     /** The communicator whose operations these are. */
@@ -69,31 +86,126 @@ public final class DirectSteps {
         end();
     }
 
-    /** Whether {@link #allreduce} takes values of this length. */
-    public static boolean isAllreduced(Communicator communicator, long bytes) {
-        int size = communicator.size();
-        return bytes <= MOST_BYTES && size > 1 && Integer.bitCount(size) == 1;
-    }
+    // ---- allreduce
 
-    /** Allreduce by recursive doubling; see {@link Reductions#allreduce}. */
-    public void allreduce(Area data, Combining combining) {
+    /**
+     * Allreduce; see {@link Reductions#allreduce}.
+     *
+     * @param input this member's values; may be the memory of the result
+     */
+    public void allreduce(Area input, Area result, Combining combining) {
         int size = communicator.size();
-        int rank = communicator.rank();
-        begin("allreduce", Integer.numberOfTrailingZeros(size));
-        Area coming = new Area(arriving, 0, data.bytes());
-        for (int distance = 1; distance < size; distance *= 2) {
-            int partner = rank ^ distance;
-            exchange(partner, data, partner, coming);
-            if (fault == null) {
-                combine(combining, data, coming, partner < rank);
-            }
+        boolean isHalved = Reductions.isHalved(size, result, combining);
+        begin("allreduce", rounds() * (isHalved ? 2 : 1) + (folding.isPaired(communicator.rank()) ? 2 : 0));
+        long bytes = result.bytes();
+        data = result;
+        isLoaded =
+                bytes <= SHORT_BYTES || size == 1 || !combining.operation().isCommutative() || input.overlaps(result);
+        if (isLoaded) {
+            result.copyFrom(input);
         }
+        own = isLoaded ? result : input;
+        Scratch.Block block = null;
+        if (bytes <= SHORT_BYTES) {
+            coming = new Area(arriving, 0, bytes);
+        } else if (size > (isLoaded ? 1 : 2)) {
+            boolean isHalf = isHalved && !folding.isPaired(communicator.rank());
+            block = device.scratch().take(isHalf ? Reductions.halfBytes(result, combining) : bytes);
+            coming = new Area(block.segment(), 0, bytes);
+        }
+        receive.keep(block);
+        reduce(combining, isHalved);
+        if (block != null && fault == null) { // else something may still be on its way there
+            device.scratch().give(block);
+        }
+        own = nothing;
+        data = nothing;
+        coming = nothing;
         end();
     }
 
-    private void combine(Combining combining, Area own, Area coming, boolean isLower) {
+    private int rounds() {
+        return folding.place(communicator.rank()) == Folding.PAUSES
+                ? 0
+                : Integer.numberOfTrailingZeros(folding.count());
+    }
+
+    private void reduce(Combining combining, boolean isHalved) {
+        int rank = communicator.rank();
+        int partner = folding.partner(rank);
+        int place = folding.place(rank);
+        if (place == Folding.PAUSES) {
+            exchange(partner, own, NOBODY, nothing);
+            exchange(NOBODY, nothing, partner, data);
+            return;
+        }
+        boolean isPaired = folding.isPaired(rank);
+        if (isPaired) {
+            combineWith(partner, null, own, data, combining);
+        }
+        if (isHalved) {
+            halve(place, combining);
+            spread(place, combining);
+        } else {
+            for (int distance = 1; distance < folding.count(); distance *= 2) {
+                combineWith(folding.rank(place ^ distance), own, own, data, combining);
+            }
+        }
+        if (isPaired) {
+            exchange(partner, data, NOBODY, nothing);
+        }
+    }
+
+    private void halve(int place, Combining combining) {
+        int count = folding.count();
+        for (int distance = count / 2; distance >= 1; distance /= 2) {
+            int kept = place & -distance;
+            int given = kept ^ distance;
+            combineWith(
+                    folding.rank(place ^ distance),
+                    Reductions.share(own, combining, given, given + distance, count),
+                    Reductions.share(own, combining, kept, kept + distance, count),
+                    Reductions.share(data, combining, kept, kept + distance, count),
+                    combining);
+        }
+    }
+
+    private void spread(int place, Combining combining) {
+        int count = folding.count();
+        for (int distance = 1; distance < count; distance *= 2) {
+            int kept = place & -distance;
+            int other = kept ^ distance;
+            int partner = folding.rank(place ^ distance);
+            exchange(
+                    partner,
+                    Reductions.share(data, combining, kept, kept + distance, count),
+                    partner,
+                    Reductions.share(data, combining, other, other + distance, count));
+        }
+    }
+
+    /**
+     * Combines values of this member with those that another one sends.
+     *
+     * @param given what the other one gets; null for nothing
+     * @param values this member's
+     * @param result their place in the data
+     */
+    private void combineWith(int partner, @Nullable Area given, Area values, Area result, Combining combining) {
+        boolean isInData = isLoaded;
+        Area theirs = isInData ? coming.slice(0, result.bytes()) : result; // as long as the data holds nothing
+        exchange(given == null ? NOBODY : partner, given == null ? nothing : given, partner, theirs);
+        own = data;
+        isLoaded = true;
+        if (fault != null) {
+            return;
+        }
         try {
-            Reductions.combine(combining, own, coming, isLower);
+            if (isInData) {
+                Reductions.combine(combining, result, theirs, partner < communicator.rank());
+            } else {
+                combining.intoUpper(values, result); // commutative
+            }
         } catch (MpiFault e) {
             failed(e, device.rank());
         } catch (Throwable e) { // of a program's function; an Error, too: the others wait for its news
@@ -102,6 +214,8 @@ public final class DirectSteps {
                     device.rank());
         }
     }
+
+    // ---- steps
 
     private void begin(String operation, int count) {
         name = operation;
@@ -127,12 +241,13 @@ public final class DirectSteps {
         }
     }
 
-    /** Sends to one member and receives from another; in the order of the ranks of the communicator. */
+    /** Sends to one member, or {@link #NOBODY}, and receives from another, or from nobody. */
     private void exchange(int to, Area out, int from, Area in) {
         step++;
         MpiFault before = fault;
-        boolean isHopeless = before != null && before.errorClass() == ErrorClass.PROC_ABORTED;
-        if (!isHopeless) {
+        boolean isAwaited =
+                from != NOBODY && (before == null || before.errorClass() != ErrorClass.PROC_ABORTED); // else hopeless
+        if (isAwaited) {
             receive.prepare(
                             communicator.group().sessionRank(from),
                             communicator.collectiveContext(),
@@ -142,8 +257,8 @@ public final class DirectSteps {
             receive.payload().set(in.segment(), in.offset(), in.bytes());
             device.receive(receive);
         }
-        SendOperation send = before == null ? send(to, out) : tell(to, before);
-        if (!isHopeless) {
+        SendOperation send = to == NOBODY ? null : before == null ? send(to, out) : tell(to, before);
+        if (isAwaited) {
             waiting.accept(receive);
             receive.payload().clear();
             noteEnd(receive, receive.culprit());

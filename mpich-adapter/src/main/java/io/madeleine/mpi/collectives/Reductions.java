@@ -12,14 +12,17 @@ public final class Reductions {
     /** Longer values are reduced by halving if the operation is commutative. */
     static final long LONG_REDUCTION_BYTES = 8 << 10;
 
+    /** As {@link #LONG_REDUCTION_BYTES} for two members, where halving saves no bytes, but half of the combining. */
+    static final long LONG_PAIR_BYTES = 64 << 10;
+
     private Reductions() {}
 
-    private static boolean isHalved(Schedule schedule, Area data, Combining combining) {
-        int count = Integer.highestOneBit(schedule.size());
+    /** Whether values are reduced by halving: the same at all members, whatever memory each has. */
+    static boolean isHalved(int size, Area data, Combining combining) {
         return combining.operation().isCommutative()
-                && data.bytes() > LONG_REDUCTION_BYTES
-                && combining.items(data) >= count
-                && schedule.size() > 2;
+                && data.bytes() > (size == 2 ? LONG_PAIR_BYTES : LONG_REDUCTION_BYTES)
+                && combining.items(data) >= Integer.highestOneBit(size)
+                && size > 1;
     }
 
     // ---- reduce
@@ -31,7 +34,7 @@ public final class Reductions {
      * @param data this member's values; the result at the root, undefined elsewhere
      */
     public static void reduce(Schedule schedule, Area data, Combining combining, int root) {
-        if (isHalved(schedule, data, combining)) {
+        if (isHalved(schedule.size(), data, combining)) {
             Folding folding = new Folding(schedule.size(), root);
             fold(schedule, data, combining, folding);
             halve(schedule, data, combining, folding);
@@ -54,8 +57,8 @@ public final class Reductions {
         int size = schedule.size();
         int relative = (schedule.rank() - root + size) % size;
         int span = Trees.subtree(relative, size);
+        Area coming = schedule.temporary(relative + 1 < size && span > 1 ? data.bytes() : 0);
         for (int child = 1; child < span && relative + child < size; child *= 2) {
-            Area coming = Area.allocate(data.bytes());
             schedule.receive((relative + child + root) % size, coming);
             schedule.then(() -> combining.intoLower(data, coming));
             schedule.next();
@@ -77,7 +80,7 @@ public final class Reductions {
     public static void allreduce(Schedule schedule, Area data, Combining combining) {
         Folding folding = new Folding(schedule.size(), -1);
         fold(schedule, data, combining, folding);
-        if (isHalved(schedule, data, combining)) {
+        if (isHalved(schedule.size(), data, combining)) {
             halve(schedule, data, combining, folding);
             spread(schedule, data, combining, folding);
         } else {
@@ -96,7 +99,7 @@ public final class Reductions {
         if (folding.place(rank) == Folding.PAUSES) {
             schedule.send(partner, data);
         } else {
-            Area coming = Area.allocate(data.bytes());
+            Area coming = schedule.temporary(data.bytes());
             schedule.receive(partner, coming);
             schedule.then(() -> combine(combining, data, coming, partner < rank));
         }
@@ -130,9 +133,9 @@ public final class Reductions {
         if (place == Folding.PAUSES) {
             return;
         }
+        Area coming = schedule.temporary(folding.count() > 1 ? data.bytes() : 0);
         for (int distance = 1; distance < folding.count(); distance *= 2) {
             int partner = folding.rank(place ^ distance);
-            Area coming = Area.allocate(data.bytes());
             schedule.receive(partner, coming);
             schedule.send(partner, data);
             schedule.then(() -> combine(combining, data, coming, partner < schedule.rank()));
@@ -143,12 +146,17 @@ public final class Reductions {
     // ---- halving
 
     /** The values from one place to another, if each place has an equal share of the items. */
-    private static Area share(Area data, Combining combining, int from, int to, int count) {
+    static Area share(Area data, Combining combining, int from, int to, int count) {
         long items = combining.items(data);
         long size = combining.type().size();
         long first = items * from / count * size;
         long last = items * to / count * size;
         return data.slice(first, last - first);
+    }
+
+    /** The most that the members of one half of the places have. */
+    static long halfBytes(Area data, Combining combining) {
+        return (combining.items(data) + 1) / 2 * combining.type().size();
     }
 
     /** Each member that goes on gets the reduced values of its place. */
@@ -158,12 +166,13 @@ public final class Reductions {
             return;
         }
         int count = folding.count();
+        Area arriving = schedule.temporary(halfBytes(data, combining));
         for (int distance = count / 2; distance >= 1; distance /= 2) {
             int kept = place & -distance;
             int given = kept ^ distance;
             int partner = folding.rank(place ^ distance);
             Area keeps = share(data, combining, kept, kept + distance, count);
-            Area coming = Area.allocate(keeps.bytes());
+            Area coming = arriving.slice(0, keeps.bytes());
             schedule.receive(partner, coming);
             schedule.send(partner, share(data, combining, given, given + distance, count));
             schedule.then(() -> combining.intoLower(keeps, coming)); // commutative
@@ -242,13 +251,13 @@ public final class Reductions {
             schedule.next();
             return;
         }
-        Area sum = Area.allocate(bytes[rank]);
+        Area sum = schedule.temporary(bytes[rank]);
+        Area coming = schedule.temporary(bytes[rank]);
         schedule.then(() -> sum.copyFrom(parts[rank]));
         schedule.next();
         for (int step = 1; step < size; step++) {
             int to = (rank + step) % size;
             int from = (rank - step + size) % size;
-            Area coming = Area.allocate(bytes[rank]);
             schedule.receive(from, coming);
             schedule.send(to, parts[to]);
             schedule.then(() -> combining.intoLower(sum, coming));
@@ -269,8 +278,9 @@ public final class Reductions {
      */
     public static void scan(Schedule schedule, Area own, Area result, Combining combining, boolean isExclusive) {
         int rank = schedule.rank();
-        Area partial = Area.allocate(own.bytes());
-        Area prefix = Area.allocate(own.bytes());
+        Area partial = schedule.temporary(own.bytes());
+        Area prefix = schedule.temporary(own.bytes());
+        Area coming = schedule.temporary(own.bytes());
         boolean[] hasPrefix = {!isExclusive};
         schedule.then(() -> {
             partial.copyFrom(own);
@@ -282,7 +292,6 @@ public final class Reductions {
             if (partner >= schedule.size()) {
                 continue;
             }
-            Area coming = Area.allocate(own.bytes());
             schedule.receive(partner, coming);
             schedule.send(partner, partial);
             schedule.then(() -> {

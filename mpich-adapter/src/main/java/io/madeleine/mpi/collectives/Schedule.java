@@ -8,6 +8,7 @@ import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.Operation;
 import io.madeleine.mpi.device.Payload;
 import io.madeleine.mpi.device.ReceiveOperation;
+import io.madeleine.mpi.device.Scratch;
 import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
 import java.util.ArrayList;
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: one thread builds and starts it; then as {@link Operation}.
  */
 public final class Schedule extends Operation implements Operation.Listener {
+    /** Shorter temporary memory is that of the heap: networks copy short blocks in any case. */
+    private static final long SHORT_BYTES = 8 << 10;
+
     private final String name;
     private final Device device;
     private final RankGroup group;
@@ -37,6 +41,7 @@ public final class Schedule extends Operation implements Operation.Listener {
     private final int rank;
     private final List<Step> steps = new ArrayList<>();
     private Step last = new Step();
+    private final List<Scratch.Block> temporaries = new ArrayList<>();
 
     private final AtomicInteger missing = new AtomicInteger();
     private int at;
@@ -99,6 +104,16 @@ public final class Schedule extends Operation implements Operation.Listener {
     /** The number of members. */
     public int size() {
         return group.size();
+    }
+
+    /** Memory with any content, until the operation has ended. */
+    public Area temporary(long wanted) {
+        if (wanted < SHORT_BYTES) {
+            return Area.allocate(wanted);
+        }
+        Scratch.Block block = device.scratch().take(wanted);
+        temporaries.add(block);
+        return new Area(block.segment(), 0, wanted);
     }
 
     /** Adds a send to the step. */
@@ -268,6 +283,8 @@ public final class Schedule extends Operation implements Operation.Listener {
     private void end() {
         Failure seen = failure;
         if (seen == null) {
+            temporaries.forEach(device.scratch()::give); // after a failure, something may still be on its way there
+            temporaries.clear();
             complete(device);
         } else {
             fail(device, seen.fault);

@@ -24,6 +24,7 @@ public final class Type {
     private final boolean hasBounds;
     private final int alignment;
     private final boolean dense;
+    private final boolean uniform;
 
     private Type(Basic basic, @Nullable Pair pair, List<Run> runs, long lb, long ub, boolean hasBounds, int alignment) {
         this.basic = basic;
@@ -35,6 +36,7 @@ public final class Type {
         this.hasBounds = hasBounds;
         this.alignment = alignment;
         this.dense = isOneRange();
+        this.uniform = runs.stream().allMatch(run -> run.elementBytes() == basic.bytes());
     }
 
     private boolean isOneRange() {
@@ -295,7 +297,7 @@ public final class Type {
 
     /** The basic type of all elements if they have the same length, as reductions need it. */
     public boolean isUniform() {
-        return runs.stream().allMatch(run -> run.elementBytes() == basic.bytes());
+        return uniform;
     }
 
     /** How many whole items these bytes are; -1 if they are no whole number of items; 0 if items have no data. */

@@ -41,6 +41,7 @@ public final class Device {
     private final Session session;
     private final Channel channel;
     private final DeviceSettings settings;
+    private final Scratch scratch;
     private final Signal signal;
     private final Peer[] peers;
     private final Matching matching;
@@ -57,10 +58,11 @@ public final class Device {
     private final AtomicInteger probing = new AtomicInteger();
 
     /** A device over a channel, whose handler it becomes. The session is the caller's. */
-    public Device(Session session, Channel channel, DeviceSettings settings) {
+    public Device(Session session, Channel channel, DeviceSettings settings, Scratch scratch) {
         this.session = session;
         this.channel = channel;
         this.settings = settings;
+        this.scratch = scratch;
         this.signal = channel.newSignal();
         this.peers = new Peer[session.size()];
         for (int rank = 0; rank < peers.length; rank++) {
@@ -84,6 +86,11 @@ public final class Device {
     /** The number of processes of the session. */
     public int size() {
         return peers.length;
+    }
+
+    /** Memory for what operations keep for a moment. */
+    public Scratch scratch() {
+        return scratch;
     }
 
     /** The session that carries the messages. */
