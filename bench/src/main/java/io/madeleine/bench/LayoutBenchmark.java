@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.TearDown;
  */
 public class LayoutBenchmark extends AbstractBenchmark {
     /** How the ranges are sent. */
-    public enum Way {
+    public enum Form {
         /** As one block with a strided layout. */
         LAYOUT,
 
@@ -49,7 +49,7 @@ public class LayoutBenchmark extends AbstractBenchmark {
 
     /** How the ranges are sent. */
     @Param
-    public Way way = Way.LAYOUT;
+    public Form form = Form.LAYOUT;
 
     @SuppressWarnings("NullAway.Init") // JMH calls open first
     private SessionPair ends;
@@ -101,7 +101,7 @@ public class LayoutBenchmark extends AbstractBenchmark {
     }
 
     private void pack(OutgoingMessage outgoing) {
-        switch (way) {
+        switch (form) {
             case LAYOUT -> outgoing.pack(source.strided);
             case LIST -> outgoing.pack(source.list);
             case BLOCKS -> {
@@ -119,7 +119,7 @@ public class LayoutBenchmark extends AbstractBenchmark {
     }
 
     private void unpack(IncomingMessage incoming) {
-        switch (way) {
+        switch (form) {
             case LAYOUT -> incoming.unpack(target.strided).endUnpacking();
             case LIST -> incoming.unpack(target.list).endUnpacking();
             case BLOCKS -> {

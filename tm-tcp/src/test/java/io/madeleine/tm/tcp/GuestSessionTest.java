@@ -82,7 +82,7 @@ class GuestSessionTest {
         newSessions().close();
         assertTrue(
                 Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName().startsWith("madeleine-tcp-sentry")),
-                "a sentry goes on");
+                        .noneMatch(thread -> thread.getName().startsWith("madeleine-tcp-loop")),
+                "a thread in the loop goes on");
     }
 }

@@ -30,7 +30,7 @@ public final class LoopWatcher extends Thread implements AutoCloseable {
      * @param sessions the reactor in which the session sleeps
      */
     public LoopWatcher(String adapter, NettyReactor own, Reactor sessions) {
-        super("madeleine-tcp-sentry-" + adapter);
+        super("madeleine-tcp-loop-" + adapter);
         this.own = own;
         this.sessions = sessions;
         setDaemon(true);
