@@ -26,7 +26,7 @@ final class BesideRuns {
     /** The options with a value that are not passed on to the turns. */
     private static final Set<String> NOT_OF_A_TURN = Set.of(BesideRuns.OPTION, "--rounds", "--json");
 
-    /** The option that asks for it. */
+    /** The option that asks for another build. */
     static final String OPTION = "--beside";
 
     private static final String COMMAND = "mad";
@@ -68,7 +68,7 @@ final class BesideRuns {
         return List.copyOf(left);
     }
 
-    /** Runs so many turns, in which each build is first alternately. Returns whether all could be measured. */
+    /** Runs this many turns; the builds take turns in going first. Returns whether all could be measured. */
     boolean measure(int turns, PrintWriter out) throws IOException {
         Turns found = new Turns();
         boolean complete = true;

@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /**
- * Remote service requests between the two processes, on a channel of their own; messages go over another wire. The first
- * eight bytes of a smaller argument than 1 KiB and the rest of it are put as a caller would: as one block.
+ * Remote service requests between the two processes, on a channel of their own; messages go over another wire. The
+ * first eight bytes of a smaller argument than 1 KiB and the rest of it are put as a caller would: as one block.
  *
  * <p>Threading: confined to caller; handlers are run by whoever receives.
  */
@@ -98,7 +98,7 @@ final class CallWire implements Wire {
         back.rsr(ANSWER, answer.reset().putSegment(memory));
     }
 
-    /** A slice that is made only when it is another one than the last. */
+    /** Makes a slice only if it differs from the last one. */
     private MemorySegment sliceOf(MemorySegment memory, long bytes) {
         if (sliced.address() != memory.address() || slice.byteSize() != bytes) {
             sliced = memory;

@@ -105,10 +105,10 @@ final class ComparisonOptions {
             description = "How many processes the patterns mpi-... have. Default: ${DEFAULT-VALUE}.")
     int ranks = 2;
 
-    /** Whether messages received by a handler are measured beside others, since a pattern is about that. */
+    /** Whether a pattern compares messages that a handler receives with others. */
     boolean handlers;
 
-    /** Whether memories are compared since a pattern is about that. */
+    /** Whether a pattern compares memories. */
     boolean ownBlocks;
 
     /** What an experiment compares. */
@@ -129,7 +129,7 @@ final class ComparisonOptions {
         }
     }
 
-    /** Fails if a name is unknown, or a number senseless. */
+    /** Fails if a name is unknown or a number makes no sense. */
     void check() {
         for (int count : senders) {
             if (count < 1 || count > MOST_SENDERS) {
@@ -159,13 +159,16 @@ final class ComparisonOptions {
                 .toList();
     }
 
-    /** What tells a subject under these conditions from the others of its name. */
+    /** What distinguishes a subject under these conditions from others with its name. */
     private Variant variant(Conditions conditions, Optional<String> layer, Optional<String> setup) {
         boolean several = waiting.stream().distinct().count() > 1;
         return new Variant(several ? Optional.of(word(conditions.waiting())) : Optional.empty(), layer, setup);
     }
 
-    /** The variations of an experiment, or of as many senders as the user wants; without what is not to be had. */
+    /**
+     * The variations of an experiment, or of as many senders as the user wants; those that are impossible here are left
+     * out.
+     */
     private List<Variation> variations(boolean nativeAccess, PrintWriter err) {
         if (!senders.isEmpty()) {
             return senders.stream().distinct().map(Variation::ofSenders).toList();
@@ -182,7 +185,7 @@ final class ComparisonOptions {
         return left;
     }
 
-    /** Where processes are tied to: a pair of processors for each way to share caches, if that is compared. */
+    /** The processors to which processes are bound: a pair for each way to share caches, if that is compared. */
     private List<Optional<Cores>> places(Conditions conditions) {
         List<Optional<Cores>> places = bindings && conditions.pin()
                 ? Cores.pairs(Pinning.processors()).stream().map(Optional::of).toList()
@@ -190,7 +193,7 @@ final class ComparisonOptions {
         return places.isEmpty() ? List.of(Optional.empty()) : places;
     }
 
-    /** A network of ours, as often as there are variations, places and layers to compare. */
+    /** One of our networks, once for each variation, place and layer that is compared. */
     List<Subject> ofNetwork(Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         List<Subject> subjects = new ArrayList<>();
         for (Optional<Cores> place : places(conditions)) {
@@ -243,7 +246,7 @@ final class ComparisonOptions {
         return subjects;
     }
 
-    /** Without peers asked for, MPI is compared with the MPIs in C that go the same way. */
+    /** If the user names no peers, MPI is compared with the MPIs in C that go the same way. */
     void addPeersOfMpi(List<Network> networks) {
         if (!peers.isEmpty()) {
             return;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Two threads that hand a number to and fro.
+ * Two threads that hand a number back and forth.
  *
  * <p>Threading: confined to caller, which is one of the two.
  */
@@ -16,14 +16,17 @@ final class HandOver {
     private static final long END = -1;
     private static final long LONGEST_NS = 40_000_000;
 
-    /** The kernel starts a thread where its parent runs, and takes some ticks of its clock to move it to an idle processor. */
+    /**
+     * The kernel starts a thread where its parent runs, and takes some ticks of its clock to move it to an idle
+     * processor.
+     */
     private static final long SETTLING_NS = 25_000_000;
 
     private HandOver() {}
 
     /**
-     * How long so many hand-overs there and back took, again and again, in nanoseconds; fewer times if the machine is so
-     * busy that it would take too long.
+     * Measures this many hand-overs there and back again and again: the times in nanoseconds. On a machine so busy that
+     * it would take too long, there are fewer.
      */
     static double[] measure(int repetitions, int handOvers) {
         AtomicLong[] padded = new AtomicLong[LINES];

@@ -17,8 +17,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages as {@link ChannelWire} sends them, received by the channel's handler, for which the measuring thread waits. One that comes
- * before it is waited for stays where it is.
+ * Messages as {@link ChannelWire} sends them, received by the channel's handler, for which the measuring thread waits.
+ * A message that comes before the thread waits for it stays where it is.
  *
  * <p>Threading: confined to caller; the handler is run by whoever drives progress.
  */

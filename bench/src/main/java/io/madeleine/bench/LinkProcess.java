@@ -41,7 +41,7 @@ public final class LinkProcess {
                 ? config.getString(ADAPTER)
                 : module.adapterNames().getFirst();
         ControlLine.serve(rank, (_, line) -> LinkWire.open(module, adapter, rank, wait, line));
-        System.exit(0); // whatever threads the network has left
+        System.exit(0); // threads of the network may be left
     }
 
     private static Config configuration(List<String> settings) {

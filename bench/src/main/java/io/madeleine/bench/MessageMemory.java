@@ -22,12 +22,12 @@ enum MessageMemory {
         this.title = title;
     }
 
-    /** What rows call it; empty for the usual one. */
+    /** Its name in rows; empty for the usual one. */
     String title() {
         return title;
     }
 
-    /** What a program of MPI has in its place. */
+    /** The kind of buffer that a program of MPI uses instead. */
     MpiBuffers mpiBuffers() {
         return switch (this) {
             case SESSION -> MpiBuffers.MPI_BUFFER;
@@ -36,7 +36,7 @@ enum MessageMemory {
         };
     }
 
-    /** So much of it; freed with the session, or by the garbage collector. */
+    /** Allocates this much; it is freed with the session, or by the garbage collector. */
     MemorySegment allocate(Session session, long bytes) {
         return switch (this) {
             case SESSION -> session.allocate(bytes);

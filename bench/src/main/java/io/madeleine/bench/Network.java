@@ -30,7 +30,7 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
     }
 
     /**
-     * The one of that name.
+     * The network with that name.
      *
      * @param arguments those of a session
      * @throws UnknownNetworkException if there is none; it says which there are
@@ -70,7 +70,7 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
         return protocol.name();
     }
 
-    /** The same with other settings around, which its own count more than. */
+    /** The same with further settings; its own settings take precedence over them. */
     Network with(List<String> arguments) {
         return of(title, arguments);
     }
@@ -82,7 +82,7 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
         return all;
     }
 
-    /** A name that means nothing. */
+    /** No network has this name. */
     static final class UnknownNetworkException extends IllegalArgumentException {
         private static final long serialVersionUID = 1;
 

@@ -23,7 +23,7 @@ final class Patterns {
     }
 
     /**
-     * The one of that word.
+     * The pattern with that word.
      *
      * @throws IllegalArgumentException if there is none; it says which there are
      */

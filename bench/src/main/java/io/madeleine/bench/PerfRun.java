@@ -27,15 +27,18 @@ final class PerfRun {
     /** The part of a row's time that its first round warms up. */
     private static final double WARM_UP = 0.25;
 
-    /** The part of each later measurement that does not count. */
+    /** The part of each later measurement that is discarded. */
     private static final double LATER_WARM_UP = 0.1;
 
-    /** Before the first round each subject runs for so many rows' time, but at most for a second. */
+    /** Before the first round each subject runs for this many rows' time, but at most for a second. */
     private static final double BEFORE = 0.5;
 
     private static final double LONGEST_BEFORE_S = 1;
 
-    /** What a JVM has still to compile then, and in a row's first round, may take so many rows' time, but at most three seconds. */
+    /**
+     * If a JVM still compiles then, or in a row's first round, it may take this many rows' time, but at most three
+     * seconds.
+     */
     private static final double SETTLING = 2.5;
 
     private static final double LONGEST_SETTLING_S = 3;
@@ -248,7 +251,7 @@ final class PerfRun {
         }
     }
 
-    /** Subject after subject, pattern after pattern, size after size; of a subject that was lost, what there is. */
+    /** All rows by subject, pattern and size; of a subject that was lost, the rows that it has. */
     List<PerfRow> rows() {
         boolean noisy = noise().most();
         List<PerfRow> rows = new ArrayList<>();
@@ -302,7 +305,7 @@ final class PerfRun {
                         : Optional.of(plan.buffers().word()));
     }
 
-    /** The medians bear with some noisy rounds, but not with half of them. */
+    /** Medians tolerate some noisy rounds, but not half of them. */
     Machine.Noise noise() {
         List<Integer> noisy = calibration.noisyRounds();
         return new Machine.Noise(

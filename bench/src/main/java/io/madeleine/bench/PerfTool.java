@@ -36,7 +36,7 @@ public final class PerfTool implements ToolProvider {
         return line.execute(arguments);
     }
 
-    /** The names and what is behind them, before the exit codes. */
+    /** The list of names with their meanings, before the exit codes. */
     private static void describePeers(UsageMessageSpec usage) {
         List<String> footer = new ArrayList<>(List.of("", "Peers:"));
         Peers.list().forEach(peer -> footer.add(peer.line()));

@@ -86,7 +86,7 @@ class ProtocolSubject extends ResidentSubject {
             return all;
         }
 
-        /** What a JVM is given that measures one of our networks, up to its main class. */
+        /** The command line of a JVM that measures one of our networks, up to its main class. */
         List<String> java(Conditions conditions, Class<?> main) {
             List<String> java = new ArrayList<>(conditions.javaOptions());
             java.addAll(List.of("--illegal-native-access=deny", "--sun-misc-unsafe-memory-access=deny"));
@@ -103,21 +103,21 @@ class ProtocolSubject extends ResidentSubject {
     }
 
     /**
-     * With what sessions are opened.
+     * The settings with which sessions are opened.
      *
      * @param settings key=value each
      * @param configuration the configuration file
      * @param nativeAccess whether modules that want native access get it
      */
     record Sessions(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
-        /** The same with further settings, which count more. */
+        /** The same with further settings, which take precedence. */
         Sessions with(List<String> further) {
             List<String> all = new ArrayList<>(settings);
             all.addAll(further);
             return new Sessions(all, configuration, nativeAccess);
         }
 
-        /** In the form that sessions are opened with. */
+        /** The settings as arguments of Session.open. */
         List<String> arguments() {
             List<String> arguments = new ArrayList<>(settings);
             configuration.ifPresent(file -> arguments.add("--conf=" + file));

@@ -49,7 +49,7 @@ final class SettingOptions {
         return noNative;
     }
 
-    /** In the form that sessions are opened with. */
+    /** The settings as arguments of Session.open. */
     List<String> arguments() {
         return sessions().arguments();
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What an experiment's ways of measuring do to each figure: its median in parts of that of the first way.
+ * How the setups of an experiment change each figure: the ratio of its median to that of the first setup.
  *
  * <p>Threading: stateless.
  */

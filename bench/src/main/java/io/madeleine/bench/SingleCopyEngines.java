@@ -12,7 +12,7 @@ import java.util.ServiceLoader;
 final class SingleCopyEngines {
     private SingleCopyEngines() {}
 
-    /** Of the first engine that is found, as far as can be told in this process. */
+    /** The availability of the first engine that is found, as far as this process can tell. */
     static Availability availability() {
         return ServiceLoader.load(CopyEngine.class)
                 .findFirst()

@@ -6,7 +6,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /**
- * What the commands of this module's tools have in common: the options of each, and what becomes of errors.
+ * What the commands of this module's tools have in common: the options of each, and how errors are reported.
  *
  * <p>Threading: confined to caller.
  */

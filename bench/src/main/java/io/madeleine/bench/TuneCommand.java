@@ -26,7 +26,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code mad tune}: measures the transmission modules of networks against each other and proposes the thresholds between them.
+ * {@code mad tune}: measures the transmission modules of networks against each other and proposes the thresholds
+ * between them.
  *
  * <p>Threading: confined to caller.
  */
@@ -68,7 +69,7 @@ final class TuneCommand implements Callable<Integer> {
 
     private static final List<Pattern> PATTERNS = List.of(Pattern.LATENCY, Pattern.OSU_LATENCY, Pattern.BANDWIDTH);
 
-    /** What starting the processes of a mechanism takes about. */
+    /** About how long it takes to start the processes of a mechanism. */
     private static final double START_S = 1.5;
 
     private static final double LEAST_ROW_S = 0.06;
@@ -186,7 +187,7 @@ final class TuneCommand implements Callable<Integer> {
         }
     }
 
-    /** What there is to measure of a network; says so if that is nothing. */
+    /** What can be measured of a network; reports it if there is nothing. */
     private List<Candidate> candidates(Network network, PrintWriter out, PrintWriter err) {
         List<TransmissionCapabilities> modules = network.protocol().modules();
         if (modules.size() < 2) {
@@ -231,7 +232,7 @@ final class TuneCommand implements Callable<Integer> {
         return true;
     }
 
-    /** Measures once, and adds what follows from it; whether everything could be measured. */
+    /** Measures once, and adds the conclusions; returns whether everything could be measured. */
     private boolean measure(Candidate candidate, Optional<Cores> cores, int runs, List<Tuning> tunings, String where) {
         PrintWriter err = spec.commandLine().getErr();
         List<Mechanism> mechanisms = candidate.mechanisms;

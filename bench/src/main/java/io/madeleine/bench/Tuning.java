@@ -15,7 +15,8 @@ import java.util.TreeMap;
  *
  * @param where the processors, in words
  * @param what what the times are: half round trips of blocks sent back or of own ones, or of one message in a stream
- * @param measuredUs times by mechanism, in the order of selection, and size; a mechanism that cannot be used is left out
+ * @param measuredUs times by mechanism, in the order of selection, and size; a mechanism that cannot be used is left
+ *     out
  * @param noisy whether the machine was too noisy for most of it
  */
 record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> measuredUs, boolean noisy) {
@@ -41,7 +42,7 @@ record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> meas
         return new Tuning(where, what, measured, noisy);
     }
 
-    /** The same where noise was made on purpose. */
+    /** The same for a run in which noise was made on purpose. */
     Tuning despiteNoise() {
         return new Tuning(where, what, measuredUs, false);
     }
@@ -55,7 +56,10 @@ record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> meas
         return CostModel.fit(of(mechanism));
     }
 
-    /** The largest block to be left to one mechanism: the size measured before the first from which the next one stays faster. */
+    /**
+     * The largest block to be left to one mechanism: the size measured before the first from which the next one stays
+     * faster.
+     */
     long longestBefore(Mechanism next, Mechanism before) {
         OptionalLong from = Crossover.fasterFrom(common(next, before), of(before));
         return of(before).keySet().stream()
@@ -68,7 +72,7 @@ record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> meas
         return Crossover.fasterWithin(of(next), of(before));
     }
 
-    /** Of one mechanism, the sizes at which the other was measured, too. */
+    /** The sizes of one mechanism at which the other was measured, too. */
     private Map<Long, Double> common(Mechanism one, Mechanism other) {
         Map<Long, Double> common = new TreeMap<>(of(one));
         common.keySet().retainAll(of(other).keySet());

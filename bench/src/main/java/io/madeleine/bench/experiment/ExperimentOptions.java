@@ -45,7 +45,7 @@ public final class ExperimentOptions {
         return list;
     }
 
-    /** The one that was asked for. */
+    /** The experiment that the user has asked for. */
     public Optional<Experiment> chosen() {
         return id.map(name -> Experiments.of(name)
                 .orElseThrow(() -> new ParameterException(
@@ -54,7 +54,7 @@ public final class ExperimentOptions {
                                 + String.join(", ", Experiments.ids()))));
     }
 
-    /** Whether the user has given an option himself, which then counts. */
+    /** Whether the user has given an option, which then takes precedence. */
     public boolean given(String option) {
         return spec.commandLine().getParseResult().hasMatchedOption(option);
     }

@@ -28,12 +28,12 @@ public record Variation(String name, List<String> settings, List<String> javaOpt
         return new Variation(name, List.of(settings), List.of(), 1, false);
     }
 
-    /** With these settings, if there is single copy. */
+    /** A variation with these settings, if there is single copy. */
     static Variation withSingleCopy(String name, String... settings) {
         return new Variation(name, List.of(settings), List.of(), 1, true);
     }
 
-    /** With these options of the JVMs. */
+    /** A variation with these options of the JVMs. */
     static Variation withJavaOptions(String name, String... options) {
         return new Variation(name, List.of(), List.of(options), 1, false);
     }

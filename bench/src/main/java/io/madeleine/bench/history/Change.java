@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What became of one row. The rounds of both sides have a spread; a change counts when it is larger than half of the two
- * together, so that the ranges of the rounds hardly meet, and never below 5 %.
+ * What became of one row. The rounds of both sides have a spread; a change counts when it is larger than half of the
+ * two together, so that the ranges of the rounds hardly meet, and never below 5 %.
  *
  * <p>Threading: immutable.
  *
@@ -25,7 +25,7 @@ record Change(double before, ReportRow after, double noise, boolean restless) {
         SAME
     }
 
-    /** Against the same row of earlier runs. */
+    /** Compares with the same row of earlier runs. */
     static Change of(List<ReportRow> earlier, ReportRow after) {
         double[] medians =
                 earlier.stream().mapToDouble(ReportRow::median).sorted().toArray();
@@ -37,7 +37,7 @@ record Change(double before, ReportRow after, double noise, boolean restless) {
         return new Change(before, after, noise, restless);
     }
 
-    /** The middle one, or the mean of the two in the middle. */
+    /** The value in the middle, or the mean of the two in the middle. */
     static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

@@ -26,10 +26,10 @@ import java.util.stream.Stream;
  * @param gone how many rows are missing now
  */
 record Comparison(List<Run> earlier, List<Change> changes, int added, int gone) {
-    /** What must not differ, or figures mean something else. */
+    /** The facts that must not differ; otherwise figures mean something else. */
     private static final List<String> SETUP = List.of("cpu", "cores", "wait", "pinned");
 
-    /** What may differ, and is said. */
+    /** The facts that may differ; the comparison says so. */
     private static final List<String> WORTH_SAYING = List.of("madeleine", "java", "kernel", "rounds", "seconds");
 
     private static final String LINE = "%-18s %-10s %8s %12s %12s %9s %8s  %s";
@@ -61,7 +61,7 @@ record Comparison(List<Run> earlier, List<Change> changes, int added, int gone) 
                 + row.unit().name();
     }
 
-    /** In what two runs differ so that their figures cannot be compared; empty if they can. */
+    /** The differences for which the figures of two runs cannot be compared; empty if they can. */
     static List<String> obstacles(Rows before, Rows now) {
         return differences(SETUP, before.machine(), now.machine());
     }

@@ -62,7 +62,7 @@ public final class HistoryOptions {
     /** For picocli. */
     public HistoryOptions() {}
 
-    /** Before anything is measured: what cannot be done is an error of usage. */
+    /** Checks the options before anything is measured: what cannot be done is an error of usage. */
     public void check() {
         check(last >= 1, "--last " + last + ": expected 1 or more");
         check(

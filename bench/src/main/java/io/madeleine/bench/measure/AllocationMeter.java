@@ -4,8 +4,8 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
 /**
- * What this thread, which also drives the networks while it waits, allocates per message. The median over many stretches
- * of messages is taken: what happens once, such as the linking of a rare branch, is no price of a message.
+ * What this thread, which also drives the networks while it waits, allocates per message. The median over many
+ * stretches of messages is taken: what happens once, such as the linking of a rare branch, is no price of a message.
  *
  * <p>Threading: confined to caller.
  */
@@ -23,7 +23,7 @@ final class AllocationMeter {
         before = THREADS.getCurrentThreadAllocatedBytes();
     }
 
-    /** A stretch of so many messages is over. */
+    /** Notes the end of a stretch of this many messages. */
     void end(long messages) {
         double bytes = THREADS.getCurrentThreadAllocatedBytes() - before;
         perMessage[count++ % MOST] = bytes / messages;

@@ -5,19 +5,19 @@ import org.HdrHistogram.Histogram;
 
 /**
  * What rank 0 does for the patterns in which a process sends several messages without an answer to each: a few of them
- * while the other looks away, so that sending and receiving can be told apart (as Nemesis, section 4.1.2, does with a nap
- * before it receives), or many from everybody at once.
+ * while the other looks away, so that sending and receiving can be told apart (as Nemesis, section 4.1.2, does with a
+ * nap before it receives), or many from everybody at once.
  *
  * <p>Threading: confined to caller.
  */
 final class Bursts {
-    /** How long a process looks away, which is enough for the other to send a burst. */
+    /** How long a process does not look at the wire, which is enough for the other to send a burst. */
     private static final long AWAY_NS = 40_000;
 
     private static final long BURST_MESSAGES = 32;
     private static final long BURST_BYTES = 16 << 10;
 
-    /** What a message takes beyond its contents, at most, in what holds a burst. */
+    /** How much room a message takes at most beside its contents where a burst is kept. */
     private static final long OVERHEAD_BYTES = 64;
 
     private final Wire wire;
@@ -32,7 +32,7 @@ final class Bursts {
         this.allocations = allocations;
     }
 
-    /** Touches nothing that the other process touches, for a while. */
+    /** Touches nothing that the other process touches, for {@link #AWAY_NS}. */
     static void lookAway() {
         long beginNs = System.nanoTime();
         while (System.nanoTime() - beginNs < AWAY_NS) {

@@ -1,7 +1,7 @@
 package io.madeleine.bench.measure;
 
 /**
- * What a process does that has something else to do than to communicate, until an instant that both processes of a host know.
+ * Computes instead of communicating, until an instant that both processes of a host know.
  *
  * <p>Threading: confined to caller.
  */

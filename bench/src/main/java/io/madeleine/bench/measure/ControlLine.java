@@ -10,8 +10,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A measuring process's connection to {@code mad perf}, over which orders come and results go. Between orders the process
- * is blocked reading it, so that it disturbs nobody; when it ends, so does the process.
+ * A measuring process's connection to {@code mad perf}, over which orders come and results go. Between orders the
+ * process is blocked reading it, so that it disturbs nobody; when it ends, so does the process.
  *
  * <p>Threading: confined to caller.
  */
@@ -35,7 +35,7 @@ public final class ControlLine implements AutoCloseable {
     /** Opens the one end of a wire. */
     @FunctionalInterface
     public interface Opener {
-        /** Of the process with this rank; what the ends have to know of each other goes over the line. */
+        /** Opens the end of the process with this rank; the line carries what the ends have to know of each other. */
         Wire open(int rank, ControlLine line) throws Exception;
     }
 
@@ -109,12 +109,12 @@ public final class ControlLine implements AutoCloseable {
         }
     }
 
-    /** What both processes of this subject know and nobody else: hexadecimal digits. */
+    /** A secret of the two processes of this subject: hexadecimal digits. */
     public String token() {
         return token;
     }
 
-    /** Tells the other process how to find this one, and learns the same. */
+    /** Tells the other process how to reach this one, and learns the same of it. */
     public String exchangeContacts(String own) throws IOException {
         say(CONTACT + own);
         return hear(CONTACT);

@@ -5,8 +5,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Rank 0 of a measurement: asks and takes the time. A measurement is: some messages with their contents checked one by
- * one, warming up, which also finds out how long a sample has to be, the samples, and a look at the contents of the last
- * message.
+ * one, warming up, which also finds out how long a sample has to be, the samples, and a look at the contents of the
+ * last message.
  *
  * <p>Threading: confined to caller.
  */
@@ -20,7 +20,7 @@ final class Driver {
     /** A sample of bandwidth or rate is a stream of messages that takes at least so long, if the measurement does. */
     private static final long STREAM_SAMPLE_NS = 20 * MILLISECOND_NS;
 
-    /** The same of an incast, which first has to find its pace: the senders are woken one by one. */
+    /** The same for an incast, whose senders are woken one by one, so that it takes longer to become steady. */
     private static final long INCAST_SAMPLE_NS = 200 * MILLISECOND_NS;
 
     /** A sample of fewer messages from each sender, or fewer bytes, would tell how senders wake up. */
@@ -72,7 +72,7 @@ final class Driver {
         }
         Round round = measure(job);
         if (order.buffers() == Buffers.FRESH) {
-            verifyAll(job); // what is new each time holds nothing that could be looked at
+            verifyAll(job); // a new array each time holds nothing that could be checked
         } else if (isReceived(order.pattern())) {
             Contents.check(received.last().memory(), order.bytes(), last);
         }
@@ -260,7 +260,7 @@ final class Driver {
         return round(job, count, wire.peers());
     }
 
-    /** Of samples of so many messages of each of so many senders. */
+    /** The rate of samples, each of this many messages from each of this many senders. */
     private Round round(Job job, long count, int senders) {
         long messages = count * senders;
         return Round.of(

@@ -15,7 +15,7 @@ record Job(Order order, BlockRing sent, BlockRing received, long startNs, Settli
     private static final int LEAST_SAMPLES = 5;
     private static final long WARM_MESSAGES = 50_000;
 
-    /** Work on the order begins now. */
+    /** Begins the work on the order now. */
     static Job begin(Order order, BlockRing sent, BlockRing received) {
         return new Job(order, sent, received, System.nanoTime(), new Settling(order.settleNs(), Settling::compiledMs));
     }
@@ -29,7 +29,10 @@ record Job(Order order, BlockRing sent, BlockRing received, long startNs, Settli
         return Math.max(1, order.durationNs() - order.warmNs());
     }
 
-    /** Until so much time is over; up to twice as long if so far the compiler cannot have seen enough; then while it compiles. */
+    /**
+     * Whether the warm-up goes on: for this time, up to twice as long if the compiler cannot have seen enough, and then
+     * while it compiles.
+     */
     boolean isCold(long messages) {
         long elapsedNs = System.nanoTime() - startNs;
         long warmNs = order.warmNs();
@@ -39,7 +42,7 @@ record Job(Order order, BlockRing sent, BlockRing received, long startNs, Settli
         return settling.goesOn(elapsedNs, early);
     }
 
-    /** Whether the time is over and there are samples enough. */
+    /** Whether the time is over and there are enough samples. */
     boolean isOver(long samples) {
         return System.nanoTime() - startNs - settling.lateNs() >= order.durationNs() && samples >= LEAST_SAMPLES;
     }

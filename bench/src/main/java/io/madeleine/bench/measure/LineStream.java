@@ -19,7 +19,7 @@ public final class LineStream extends OutputStream {
         this.consumer = consumer;
     }
 
-    /** A stream whose lines the consumer gets. */
+    /** Creates a stream that hands its lines to the consumer. */
     public static PrintStream to(Consumer<String> consumer) {
         return new PrintStream(new LineStream(consumer), true, StandardCharsets.UTF_8);
     }

@@ -17,12 +17,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Processes of this machine that have nothing to read; what they print goes to one place.
+ * Processes of this machine without input; one stream collects what they print.
  *
  * <p>Threading: thread-safe.
  */
 public final class LocalProcesses implements ResidentSubject.Running {
-    /** How long they may take to end by themselves, and again when asked to. */
+    /** How long they may take to end by themselves, and as long again after they were asked to. */
     private static final long GRACE_S = 3;
 
     private final List<Process> processes = new ArrayList<>();

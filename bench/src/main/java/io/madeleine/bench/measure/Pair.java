@@ -19,7 +19,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The processes of a subject, two as a rule, as {@code mad perf} sees them: it waits for them to connect, passes their
- * contacts on, gives all of them each order at once, and waits for the result of the first and for the others to be idle.
+ * contacts on, gives all of them each order at once, and waits for the result of the first and for the others to be
+ * idle.
  *
  * <p>Threading: confined to caller, but for {@link #close}, which any thread may call.
  */
@@ -27,7 +28,7 @@ public final class Pair implements AutoCloseable {
     /** How long processes may take to start and to find each other. */
     private static final long START_S = 45;
 
-    /** How much longer than it should a measurement may take. */
+    /** How much longer than planned a measurement may take. */
     private static final long PATIENCE_S = 60;
 
     /** How many lines a process may be ahead. */
@@ -109,7 +110,7 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** Takes one connection; whether it is from one of them. */
+    /** Accepts one connection; returns whether it is from one of the processes. */
     private boolean accept() throws IOException {
         Socket socket;
         try {
@@ -206,7 +207,7 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** Lets the processes go: they end by themselves. */
+    /** Releases the processes, which then end by themselves. */
     @Override
     public void close() {
         closed = true;
@@ -218,7 +219,7 @@ public final class Pair implements AutoCloseable {
                 }
             }
         } catch (IOException _) {
-            // they see the end of this process at the latest
+            // they end at the latest when this process ends
         }
     }
 }

@@ -3,8 +3,8 @@ package io.madeleine.bench.measure;
 import java.util.List;
 
 /**
- * What is measured, and in which unit. The constants here are of messages and calls; what a library brings beside them,
- * as the benchmarks of MPI, it names itself ({@link #ofProgram}).
+ * What is measured, and in which unit. The constants here are patterns of messages and calls; a library with benchmarks
+ * of its own, such as MPI, names them itself ({@link #ofProgram}).
  *
  * <p>Threading: immutable.
  */
@@ -26,7 +26,7 @@ public final class Pattern {
     /** Messages per time while one end streams. */
     public static final Pattern RATE = new Pattern("rate", Measure.RATE, "streaming", Kind.STREAM);
 
-    /** Bytes over half the time of a round trip: the bandwidth that PingPong benchmarks tell. */
+    /** Bytes over half the time of a round trip: the bandwidth that PingPong benchmarks report. */
     public static final Pattern PINGPONG =
             new Pattern("pingpong", Measure.BANDWIDTH, "bytes over half a round trip", Kind.ROUND_TRIP);
 
@@ -34,7 +34,7 @@ public final class Pattern {
     public static final Pattern SEND =
             new Pattern("send", Measure.NANOSECONDS, "sending while the receiver is busy elsewhere", Kind.BURST);
 
-    /** The time that receiving a message takes which has arrived. */
+    /** The time that it takes to receive a message that has arrived. */
     public static final Pattern RECEIVE =
             new Pattern("receive", Measure.NANOSECONDS, "receiving what has arrived", Kind.BURST);
 
@@ -102,7 +102,7 @@ public final class Pattern {
         RATE("msg/s", false),
         /** Calls per second. */
         CALLS("call/s", false),
-        /** A share in percent, of which more is better. */
+        /** A percentage; a larger one is better. */
         PERCENT("%", false);
 
         private final String unit;
@@ -125,7 +125,7 @@ public final class Pattern {
         }
     }
 
-    /** Which loops measure it. */
+    /** The loops that measure a pattern. */
     private enum Kind {
         ROUND_TRIP,
         STREAM,
@@ -142,7 +142,7 @@ public final class Pattern {
         this.kind = kind;
     }
 
-    /** One that a program measures with loops of its own, in all processes. */
+    /** A pattern that a program measures with loops of its own, in all processes. */
     public static Pattern ofProgram(String word, Measure measure, String meaning) {
         return new Pattern(word, measure, meaning, Kind.PROGRAM);
     }
@@ -157,12 +157,12 @@ public final class Pattern {
         return measure;
     }
 
-    /** What the figure is, in a few words. */
+    /** The meaning of the figure, in a few words. */
     public String meaning() {
         return meaning;
     }
 
-    /** As what it is measured: its figures follow from those of that pattern. */
+    /** The pattern that is measured for it: its figures follow from the figures of that pattern. */
     public Pattern measured() {
         return this == PINGPONG ? LATENCY : this;
     }
@@ -182,7 +182,7 @@ public final class Pattern {
         return this == OSU_LATENCY;
     }
 
-    /** Whether messages go to and fro, one at a time: all that some wires have. */
+    /** Whether messages go back and forth, one at a time: some wires have nothing else. */
     public boolean isRoundTrip() {
         return kind == Kind.ROUND_TRIP;
     }
@@ -192,12 +192,12 @@ public final class Pattern {
         return kind == Kind.STREAM;
     }
 
-    /** Whether a small figure is a good one. */
+    /** Whether a smaller figure is better. */
     public boolean isDuration() {
         return measure.isDuration;
     }
 
-    /** Whether it is of requests that are answered, which not every wire has. */
+    /** Whether it measures requests that are answered, which not every wire has. */
     public boolean isCall() {
         return kind == Kind.CALL;
     }
@@ -212,7 +212,7 @@ public final class Pattern {
         return word;
     }
 
-    /** The one of messages or calls that has this word. */
+    /** The pattern of messages or calls with this word. */
     public static Pattern of(String word) {
         return OF_MESSAGES.stream()
                 .filter(pattern -> pattern.word.equals(word))

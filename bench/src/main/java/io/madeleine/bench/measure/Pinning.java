@@ -9,12 +9,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Ties a process to one processor, with the help of {@code taskset}.
+ * Binds a process to one processor, with the help of {@code taskset}.
  *
  * <p>Threading: stateless.
  */
 public final class Pinning {
-    /** The variable of the environment that names the processors to use, as {@code 0,4}; without it, all that are allowed. */
+    /**
+     * The variable of the environment that names the processors to use, as {@code 0,4}; without it, all that are
+     * allowed.
+     */
     public static final String PROCESSORS = "MADELEINE_PERF_PROCESSORS";
 
     private static final Path STATUS = Path.of("/proc/self/status");
@@ -34,7 +37,7 @@ public final class Pinning {
         return processors().size() < 2 ? Optional.of("fewer than two processors may be used") : Optional.empty();
     }
 
-    /** Ties all threads of this process to a processor of its own. */
+    /** Binds all threads of this process to a processor of its own. */
     public static void pinThisProcess(int rank) {
         List<Integer> processors = processors();
         String processor = processors.get(rank % processors.size()).toString();
@@ -75,7 +78,7 @@ public final class Pinning {
         }
     }
 
-    /** A list as {@code 0-3,8,10-11}. */
+    /** Parses a list such as {@code 0-3,8,10-11}. */
     public static List<Integer> parse(String ranges) {
         List<Integer> numbers = new ArrayList<>();
         for (String range : ranges.split(",", -1)) {

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What driver and responder tell each other between the messages that count: small messages over the measured wire.
+ * What driver and responder tell each other between the measured messages: small messages over the same wire.
  *
  * <p>Threading: confined to caller.
  */
@@ -22,7 +22,7 @@ final class Requests {
         CHECK,
         /** The measurement is over. */
         END,
-        /** Send the last message so many times. */
+        /** Send the last message this many times. */
         BURST,
         /** Acknowledge, look away from the wire for a while, then receive. */
         PAUSE,

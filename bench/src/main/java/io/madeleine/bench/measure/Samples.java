@@ -21,13 +21,15 @@ public final class Samples {
     private final AllocationMeter allocations = new AllocationMeter();
     private final List<Double> values = new ArrayList<>();
 
-    /** Work on the order begins now. */
+    /** Begins the work on the order now. */
     public Samples(Order order) {
         this.order = order;
         this.settling = new Settling(order.settleNs(), Settling::compiledMs);
     }
 
-    /** Whether it still warms up, after so many messages; up to twice as long if the compiler cannot have seen enough. */
+    /**
+     * Whether it still warms up, after so many messages; up to twice as long if the compiler cannot have seen enough.
+     */
     public boolean isCold(long messages) {
         long elapsedNs = System.nanoTime() - startNs;
         boolean early = messages == 0
@@ -36,7 +38,7 @@ public final class Samples {
         return settling.goesOn(elapsedNs, early);
     }
 
-    /** Whether the time is over and there are samples enough. */
+    /** Whether the time is over and there are enough samples. */
     public boolean isOver() {
         return System.nanoTime() - startNs - settling.lateNs() >= order.durationNs() && values.size() >= LEAST_SAMPLES;
     }

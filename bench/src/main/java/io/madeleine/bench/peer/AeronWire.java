@@ -60,7 +60,7 @@ final class AeronWire implements Wire, ControlledFragmentHandler {
     /** After so many polls without a message the media driver gets a turn. */
     private static final int DRIVER_TURNS = 64;
 
-    /** Nobody is turned between two measurements, so that silence means nothing. */
+    /** Between two measurements no thread runs the driver, so silence means nothing. */
     private static final long SILENCE_NS = TimeUnit.HOURS.toNanos(4);
 
     private static final long NAP_NS = 1_000;

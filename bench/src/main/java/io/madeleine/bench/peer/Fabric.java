@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * libfabric as a peer: which of its providers are here.
+ * libfabric as a peer: which of its providers this machine has.
  *
  * <p>Threading: stateless.
  */
@@ -19,7 +19,7 @@ final class Fabric {
     /** Our program in C over a provider. */
     static final CProgram PROGRAM = new CProgram("gcc", NAME, List.of(NAME));
 
-    /** What has to be installed. */
+    /** The packages that have to be installed. */
     static final String PACKAGES = "gcc, libc6-dev and libfabric-dev";
 
     /** The providers that may be added to the name. */

@@ -272,7 +272,7 @@ final class GrpcWire implements Wire {
     @Override
     public void receive(Block block, long bytes) {
         try {
-            byte[] control = inbox.take(); // an order, for which the process waits as long as it takes
+            byte[] control = inbox.take(); // an order: the process waits for it without a bound
             MemorySegment.copy(control, 0, block.memory(), ValueLayout.JAVA_BYTE, 0, control.length);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -14,7 +14,7 @@ import java.util.Map;
  * <p>Threading: stateless.
  */
 final class JvmKits {
-    /** All of them, in the order in which they are told. */
+    /** All of them, in the order in which they are listed. */
     static final Map<String, Kit> ALL = all();
 
     private JvmKits() {}

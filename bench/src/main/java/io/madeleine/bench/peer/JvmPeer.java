@@ -30,7 +30,7 @@ final class JvmPeer extends ResidentSubject {
     /** Nothing special. */
     static final Library PLAIN = new Library(List.of(), Optional.empty());
 
-    /** What Netty is given to be fast. */
+    /** The options that make Netty fast. */
     static final Library NETTY = new Library(
             List.of(
                     "--enable-native-access=ALL-UNNAMED",
@@ -41,7 +41,7 @@ final class JvmPeer extends ResidentSubject {
                     "-Dio.netty.buffer.checkAccessible=false"),
             Optional.empty());
 
-    /** What gRPC's Netty is given: native access for epoll. */
+    /** The options of gRPC's Netty: native access for epoll. */
     static final Library GRPC = new Library(
             List.of(
                     "--enable-native-access=ALL-UNNAMED",
@@ -49,7 +49,7 @@ final class JvmPeer extends ResidentSubject {
                     "-Dio.grpc.netty.shaded.io.netty.leakDetection.level=disabled"),
             Optional.empty());
 
-    /** What Aeron and Agrona are given to run, and to be fast. */
+    /** The options that Aeron and Agrona need to run, and to be fast. */
     static final Library AERON = new Library(
             List.of(
                     "--enable-native-access=ALL-UNNAMED",
@@ -106,7 +106,7 @@ final class JvmPeer extends ResidentSubject {
     /** What the JVMs of a library are given, and what it needs. */
     record Library(List<String> javaOptions, Optional<Space> space) {}
 
-    /** So much must be free in a folder. */
+    /** The room that a folder must have. */
     record Space(Path folder, long bytes) {
         Optional<String> missing() {
             try {

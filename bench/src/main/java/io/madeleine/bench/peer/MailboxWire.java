@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The barest way through shared memory: per direction one mailbox in a mapped file, with a flag that says "full" and one
- * that says "empty again". Nothing overlaps, nothing is queued; what is larger than the box goes in pieces.
+ * The barest way through shared memory: per direction one mailbox in a mapped file, with a flag that says "full" and
+ * one that says "empty again". Nothing overlaps, nothing is queued; what is larger than the box goes in pieces.
  *
  * <pre>
  *   offset 0    how many pieces have been put in     (written by the sender)
@@ -57,7 +57,7 @@ final class MailboxWire implements Wire {
         if (rank == 0) {
             Path folder = Files.isDirectory(FOLDER) ? FOLDER : Path.of(System.getProperty("java.io.tmpdir"));
             Path file = Files.createTempFile(folder, "mad-mailbox", null);
-            file.toFile().deleteOnExit(); // should the other end not come
+            file.toFile().deleteOnExit(); // in case that the other end does not come
             reserve(file);
             MemorySegment boxes = map(file, arena);
             line.exchangeContacts(file.toString());
@@ -124,7 +124,7 @@ final class MailboxWire implements Wire {
     private void await(MemorySegment box, long flag, long expected) {
         for (int turn = 0; (long) LONG.getAcquire(box, flag) < expected; turn++) {
             if (idling.next(turn) != Idling.Step.POLL) {
-                Thread.yield(); // there is nothing in a mailbox to sleep on
+                Thread.yield(); // a process cannot sleep until a mailbox changes
             }
         }
     }

@@ -52,12 +52,12 @@ record MpiLauncher(
         return ways;
     }
 
-    /** Over shared memory, large messages as said. */
+    /** Over shared memory; {@code large} says how large messages go. */
     private static MpiLauncher openMpiByVader(String singleCopy) {
         return openMpi("pml", "ob1", "btl", "vader,self", "btl_vader_single_copy_mechanism", singleCopy);
     }
 
-    /** With these parameters, name and value in turn. */
+    /** An MPI with these parameters, name and value in turn. */
     private static MpiLauncher openMpi(String... parameters) {
         List<String> options = new ArrayList<>(OVER_LOOPBACK);
         for (int i = 0; i < parameters.length; i += 2) {
@@ -71,7 +71,7 @@ record MpiLauncher(
                 Map.of());
     }
 
-    /** Starts so many processes of a program. */
+    /** Starts this many processes of a program. */
     List<String> command(Path program, int ranks) {
         List<String> line = new ArrayList<>(List.of(command));
         line.addAll(options);

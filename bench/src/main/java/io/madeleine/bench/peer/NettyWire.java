@@ -63,7 +63,7 @@ final class NettyWire implements Wire {
         channel.config().setRecvByteBufAllocator(new AdaptiveRecvByteBufAllocator(1 << 10, 16 << 10, MOST_READ_BYTES));
     }
 
-    /** What has come and not been received yet. */
+    /** What has arrived and was not received yet. */
     private static final class Inbox extends ChannelInboundHandlerAdapter {
         private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>();
         private boolean closed;

@@ -7,7 +7,7 @@ import java.io.PrintWriter;
 import java.util.List;
 
 /**
- * Somebody else's way to do the same.
+ * A program or library by others that does the same.
  *
  * <p>Threading: immutable.
  *
@@ -20,7 +20,7 @@ public record Peer(String name, String summary, List<String> arguments, Maker ma
     /** Makes a subject. */
     @FunctionalInterface
     interface Maker {
-        /** To be measured under these conditions; what it prints goes to {@code err}. */
+        /** Creates a subject that is measured under these conditions; what it prints goes to {@code err}. */
         Subject subject(Asked asked, Conditions conditions, Variant variant, PrintWriter err);
     }
 
@@ -29,7 +29,7 @@ public record Peer(String name, String summary, List<String> arguments, Maker ma
         arguments = List.copyOf(arguments);
     }
 
-    /** Name and summary, and what it takes. */
+    /** Its name, its summary and its arguments. */
     public String line() {
         return "  %-15s %s%s"
                 .formatted(name, summary, arguments.isEmpty() ? "" : "; with :" + String.join(", :", arguments));
@@ -49,7 +49,7 @@ public record Peer(String name, String summary, List<String> arguments, Maker ma
             return at < 0 ? word : word.substring(0, at);
         }
 
-        /** What stands behind the name; empty if nothing does. */
+        /** The argument after the name; empty if there is none. */
         String argument() {
             int at = word.indexOf(BETWEEN);
             return at < 0 ? "" : word.substring(at + 1);

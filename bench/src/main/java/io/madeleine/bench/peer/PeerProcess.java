@@ -26,6 +26,6 @@ public final class PeerProcess {
         }
         End end = new End(rank, WaitMode.valueOf(arguments[2]), arguments[4] + "-" + rank, asked.argument());
         ControlLine.serve(rank, (_, line) -> kit.opener().open(end, line));
-        System.exit(0); // whatever threads a library has left
+        System.exit(0); // threads of a library may be left
     }
 }

@@ -137,7 +137,7 @@ public final class Peers {
     }
 
     /**
-     * To be measured under these conditions; what it prints goes to {@code err}.
+     * Creates a subject that is measured under these conditions; what it prints goes to {@code err}.
      *
      * @param word a peer of which there is no {@link #complaint}
      */

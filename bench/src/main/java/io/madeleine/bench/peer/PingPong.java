@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * libfabric's own {@code fi_pingpong} over a provider, with reliable datagrams: half a round trip. It always polls, does
- * not touch contents, and tells a mean; each measurement starts it anew.
+ * libfabric's own {@code fi_pingpong} over a provider, with reliable datagrams: half a round trip. It always polls,
+ * does not touch contents, and tells a mean; each measurement starts it anew.
  *
  * <p>Threading: as {@link Subject}.
  */
@@ -147,14 +147,14 @@ final class PingPong implements Subject {
         }
     }
 
-    /** Of the line below the headings. */
+    /** Reads the figure in the line below the headings. */
     private double microseconds(String text) {
         String[] words = text.lines().reduce("", (_, line) -> line).strip().split("\\s+", -1);
         try {
             return Double.parseDouble(words[FIELD_OF_US]);
         } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
             err.println(text);
-            throw new MeasuringException(NAME + " printed something else than its table", e);
+            throw new MeasuringException(NAME + " printed something other than its table", e);
         }
     }
 

@@ -2,7 +2,7 @@ package io.madeleine.bench.report;
 
 import java.util.List;
 
-/** Who can be compared with whom: what goes through memory, and what goes through the network stack. */
+/** Subjects that can be compared: those that go through memory, and those that go through the network stack. */
 public enum Family {
     /** Through memory. */
     MEMORY("Through shared memory"),
@@ -22,7 +22,7 @@ public enum Family {
         return title;
     }
 
-    /** Of one of ours, or of a peer. */
+    /** The family of one of our networks, or of a peer. */
     public static Family of(boolean ours, String name) {
         boolean overStack = STACK_WORDS.stream().anyMatch(name::contains);
         if (ours) { // a family, and perhaps what drives it, as via:tcp

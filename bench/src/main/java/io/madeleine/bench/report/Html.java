@@ -21,7 +21,7 @@ public final class Html {
                 .replace("\"", "&quot;");
     }
 
-    /** Escaped, and no number is parted from its unit. */
+    /** Escapes a text, and keeps each number in one line with its unit. */
     static String sentence(String text) {
         return escape(text).replaceAll("(?<=\\d) ", "&nbsp;");
     }

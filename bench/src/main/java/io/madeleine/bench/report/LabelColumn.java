@@ -13,7 +13,7 @@ import java.util.List;
 final class LabelColumn {
     private LabelColumn() {}
 
-    /** Neighbours that touch: they move together. */
+    /** Neighbours that touch, and move together. */
     private record Block(double sum, int size) {
         double offset() {
             return sum / size;
@@ -24,7 +24,7 @@ final class LabelColumn {
         }
     }
 
-    /** Where the labels go that would like to be at {@code wished}, at least {@code gap} apart, in the same order. */
+    /** The places of labels that should be near {@code wished}: at least {@code gap} apart, in the same order. */
     static double[] spread(double[] wished, double gap, double top, double bottom) {
         Integer[] order = new Integer[wished.length];
         Arrays.setAll(order, i -> i);

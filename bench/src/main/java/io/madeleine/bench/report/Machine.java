@@ -17,7 +17,7 @@ import java.util.TreeMap;
  * @param selection by protocol, what the selection table says
  */
 public record Machine(Map<String, String> facts, Map<String, List<String>> selection) {
-    /** What is known if no row says anything. */
+    /** What is known if there is no such row. */
     static final Machine UNKNOWN = new Machine(Map.of(), Map.of());
 
     /** The keys that are known, in the order in which people read them, with their names. */

@@ -21,7 +21,7 @@ record Ratios(Subject ours, List<Long> sizes, Map<String, List<Line>> lines) {
     /** A peer and its ratios, one per size. */
     record Line(Subject peer, List<Optional<Cell>> cells) {}
 
-    /** Medians of both, and how many times faster ours is. */
+    /** The ratio of two medians: how many times faster ours is. */
     record Cell(ReportRow ours, ReportRow peer) {
         double value() {
             return ours.unit().advantage(ours.median(), peer.median());

@@ -36,7 +36,7 @@ public final class ReportOptions {
     /** For picocli. */
     public ReportOptions() {}
 
-    /** Before anything is measured: wrong names of files are errors of usage. */
+    /** Checks the options before anything is measured: wrong names of files are errors of usage. */
     public void check() {
         for (Path report : reports) {
             if (!Reports.isKnown(report)) {

@@ -97,12 +97,12 @@ public record ReportRow(
         return noisy || spread > UNCERTAIN_SPREAD;
     }
 
-    /** The middle one of the samples. */
+    /** The median of the samples. */
     public double median() {
         return values.median();
     }
 
-    /** In which the values are. */
+    /** The unit of the values. */
     public Unit unit() {
         return values.unit();
     }

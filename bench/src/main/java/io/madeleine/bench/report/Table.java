@@ -40,7 +40,7 @@ final class Table {
         return patterns;
     }
 
-    /** Of one pattern, ascending. */
+    /** The sizes of one pattern, ascending. */
     List<Long> sizes(String pattern) {
         return rows.stream()
                 .filter(row -> row.pattern().equals(pattern))
@@ -54,7 +54,7 @@ final class Table {
         return Optional.ofNullable(found.get(key(subject.label(), pattern, size)));
     }
 
-    /** Of one subject and pattern, by ascending size; a size that was measured twice counts once. */
+    /** The rows of one subject and pattern, by ascending size; a size that was measured twice counts once. */
     List<ReportRow> rows(Subject subject, String pattern) {
         return sizes(pattern).stream()
                 .flatMap(size -> row(subject, pattern, size).stream())

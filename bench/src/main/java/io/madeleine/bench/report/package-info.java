@@ -1,4 +1,4 @@
-/** What becomes of rows once they are measured: a page, Markdown, CSV. */
+/** Writes measured rows: as a page, Markdown or CSV. */
 @NullMarked
 package io.madeleine.bench.report;
 
