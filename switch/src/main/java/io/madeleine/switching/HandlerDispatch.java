@@ -104,6 +104,9 @@ final class HandlerDispatch {
             if (condition.getAsBoolean()) {
                 return true;
             }
+            if (sender.sending().isOnItsWay()) {
+                return false; // the condition may depend on it, and only a leader goes on with it
+            }
             Thread.onSpinWait();
         }
         return false;

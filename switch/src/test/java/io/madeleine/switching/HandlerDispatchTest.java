@@ -1,8 +1,11 @@
 package io.madeleine.switching;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Completion;
+import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
@@ -17,6 +20,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 class HandlerDispatchTest {
     private static final int BUFFER_BYTES = 1024;
     private static final int BYTES = 3 * BUFFER_BYTES / 2;
+    private static final int LONG_BYTES = 1 << 20;
 
     private final LocalSessions sessions = LocalSessions.of(2)
             .loop(
@@ -86,5 +91,33 @@ class HandlerDispatchTest {
         };
         assertTrue(receiver.arrivals().handleUntil(condition, Objects.requireNonNull(receiver.connectionOrNull(0))));
         Pattern.check(7, received);
+    }
+
+    /** Only a leader goes on with such a message, so a thread that waits for its end should lead soon. */
+    @Test
+    void shouldLookOnceOnlyWhileAMessageIsOnItsWay() throws Exception {
+        receiver.onMessage(message -> {
+            throw new AssertionError("nobody sends");
+        });
+        occupyTheLeader();
+        MemorySegment sent = Pattern.fill(7, Arena.ofAuto().allocate(LONG_BYTES));
+        SwitchedConnection connection = Objects.requireNonNull(receiver.connectionOrNull(0));
+        AtomicInteger looks = new AtomicInteger();
+        BooleanSupplier never = () -> looks.incrementAndGet() < 0;
+        try (OutgoingMessage message = receiver.beginPacking(0)) {
+            message.pack(sent, 0, LONG_BYTES, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            Completion end = message.endPackingAsync();
+            assertTrue(connection.sending().isOnItsWay(), "it does not fit the network's memory");
+            assertFalse(receiver.arrivals().handleUntil(never, connection));
+            assertEquals(1, looks.get());
+            release.countDown();
+            MemorySegment received = Arena.ofAuto().allocate(LONG_BYTES);
+            try (IncomingMessage arriving = sessions.channel(0).beginUnpacking()) {
+                arriving.unpack(received, 0, LONG_BYTES, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                arriving.endUnpacking();
+            }
+            Pattern.check(7, received);
+            end.await();
+        }
     }
 }
