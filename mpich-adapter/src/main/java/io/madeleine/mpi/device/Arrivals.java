@@ -18,7 +18,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.mpi");
 
     /** The longest body that is copied a second time, which takes less than the steps of a message. */
-    private static final long SHORT_BYTES = 4096;
+    private static final long SHORT_BYTES = 8 << 10;
 
     private final Device device;
     private final Matching matching;

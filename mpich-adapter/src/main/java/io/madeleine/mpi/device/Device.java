@@ -181,7 +181,7 @@ public final class Device {
         } catch (PeerFailedException e) {
             throw fault(e, target, "a send of " + bytes + " bytes");
         } finally {
-            peer.nowTaken.set(false);
+            peer.nowTaken.setRelease(false);
         }
         return true;
     }

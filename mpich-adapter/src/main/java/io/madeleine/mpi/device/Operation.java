@@ -1,6 +1,8 @@
 package io.madeleine.mpi.device;
 
 import io.madeleine.mpi.MpiFault;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * thread that has seen {@link #isDone}.
  */
 public abstract class Operation implements BooleanSupplier {
+    private static final VarHandle DONE = handle();
+
     private volatile boolean done = true;
 
     private @Nullable Listener listener;
@@ -32,6 +36,14 @@ public abstract class Operation implements BooleanSupplier {
 
     /** An operation that is not started. */
     protected Operation() {}
+
+    private static VarHandle handle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(Operation.class, "done", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /** Sets the listener of the next end; null for none. */
     public final void tell(@Nullable Listener wanted) {
@@ -82,7 +94,7 @@ public abstract class Operation implements BooleanSupplier {
     protected final void started() {
         fault = null;
         cancelled = false;
-        done = false;
+        DONE.setOpaque(this, false); // no other thread knows that it has started
     }
 
     /** Ends the operation as cancelled. */

@@ -35,6 +35,7 @@ final class Peer {
     /** Written by the thread that holds {@link #nowTaken}. */
     final MemorySegment nowHeader = Arena.ofAuto().allocate(Header.BYTES, 64);
 
+    /** Given back by a release only: a fence would wait until the other processor has got the message. */
     final AtomicBoolean nowTaken = new AtomicBoolean();
 
     private final AtomicLong credits;
@@ -146,7 +147,7 @@ final class Peer {
         } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
             failed = e;
         } finally {
-            nowTaken.set(false);
+            nowTaken.setRelease(false);
             if (!isSent) {
                 owed.addAndGet(returned); // for the next header
             }
@@ -177,7 +178,7 @@ final class Peer {
         } catch (PeerFailedException _) {
             // the operation that follows says so
         } finally {
-            nowTaken.set(false);
+            nowTaken.setRelease(false);
             if (!isSent && hasCredits) {
                 addCredits(cost);
                 owed.addAndGet(returned);

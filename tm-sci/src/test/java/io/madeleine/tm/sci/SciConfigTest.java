@@ -41,7 +41,7 @@ class SciConfigTest {
                         Optional.empty(),
                         8192,
                         512 * 1024,
-                        8192,
+                        8192 + 128,
                         256 * 1024,
                         16 * 1024,
                         32,
