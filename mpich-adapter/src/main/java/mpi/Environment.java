@@ -1,6 +1,8 @@
 package mpi;
 
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.Session;
+import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.comm.ContextNumbers;
@@ -27,6 +29,7 @@ import java.util.stream.IntStream;
 final class Environment {
     private static final int MOST_UNEXPECTED = 5;
     private static final long QUEUES_NS = 10_000_000_000L;
+    private static final long FAREWELL_NS = 1_000_000_000L;
 
     private final Session session;
     private final BufferPool buffers;
@@ -132,6 +135,8 @@ final class Environment {
      * fails.
      */
     void end() {
+        int errorClass = ErrorClass.OTHER;
+        boolean isInOrder = false;
         try {
             world.barrier(); // who has come this far receives nothing more
             if (!device.awaitCondition(this::haveAllLeft, QUEUES_NS, TimeUnit.NANOSECONDS)) {
@@ -142,8 +147,25 @@ final class Environment {
                                 + " s: expected all operations to be complete, and a receive for each buffered send",
                         null);
             }
+            isInOrder = true;
+        } catch (MPIException e) {
+            errorClass = e.getErrorClass();
+            throw e;
         } finally {
+            if (!isInOrder) {
+                leave(errorClass);
+            }
             session.close();
+        }
+    }
+
+    /** Others may still wait for this process, which will not answer any more. */
+    private void leave(int errorClass) {
+        try {
+            device.leave(errorClass);
+            boolean _ = device.awaitCondition(() -> !device.hasQueues(), FAREWELL_NS, TimeUnit.NANOSECONDS);
+        } catch (MadeleineException _) {
+            // interrupted, or the session is over: those who wait learn of it by the end of the process
         }
     }
 

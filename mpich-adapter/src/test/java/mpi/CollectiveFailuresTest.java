@@ -209,4 +209,76 @@ class CollectiveFailuresTest {
             });
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gather", "allreduce", "igather"})
+    void shouldFailAtAMemberWhoseLongMessageNobodyTakesAnyMore(String operation) {
+        int count = 100_000; // more than is sent without being asked for
+        try (World world = new World("tcp", 4)) {
+            world.run(comm -> {
+                comm.barrier();
+                switch (comm.getRank()) {
+                    case 1 -> {
+                        Thread.sleep(300); // the others are in the operation
+                        world.die(1);
+                    }
+                    case 2 -> { // gives up without the operation, and lives on
+                        assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 1, 0));
+                        Thread.sleep(1000);
+                    }
+                    default -> {
+                        MPIException seen =
+                                assertThrows(MPIException.class, () -> sendLong(comm, operation, new int[count]));
+                        assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+                        seen = assertThrows(MPIException.class, () -> sendLong(comm, operation, new int[count]));
+                        assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+                    }
+                }
+            });
+        }
+    }
+
+    private static void sendLong(Intracomm comm, String operation, int[] values) {
+        switch (operation) {
+            case "gather" -> comm.gather(values, values.length, MPI.INT, null, 0, MPI.INT, 2);
+            case "igather" -> {
+                IntBuffer buffer = MPI.newIntBuffer(values.length);
+                comm.iGather(buffer, values.length, MPI.INT, 2).waitFor();
+            }
+            default -> comm.allReduce(values, values.length, MPI.INT, MPI.SUM);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"receive", "long send", "any", "probe"})
+    void shouldFailAtWhoWaitsForOneThatLeavesSinceAnotherIsLost(String wait) {
+        try (World world = new World("tcp", 3)) {
+            world.run(comm -> {
+                comm.barrier();
+                switch (comm.getRank()) {
+                    case 1 -> {
+                        Thread.sleep(300); // the others wait
+                        world.die(1);
+                    }
+                    case 0 -> {
+                        assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 1, 0));
+                        assertThrows(MPIException.class, () -> world.of(0).end());
+                    }
+                    default -> {
+                        MPIException seen = assertThrows(MPIException.class, () -> waitFor(comm, wait));
+                        assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+                    }
+                }
+            });
+        }
+    }
+
+    private static void waitFor(Intracomm comm, String wait) {
+        switch (wait) {
+            case "receive" -> comm.recv(new int[1], 1, MPI.INT, 0, 5);
+            case "long send" -> comm.send(new int[100_000], 100_000, MPI.INT, 0, 5);
+            case "any" -> comm.recv(new int[1], 1, MPI.INT, MPI.ANY_SOURCE, 5);
+            default -> comm.probe(0, 5);
+        }
+    }
 }

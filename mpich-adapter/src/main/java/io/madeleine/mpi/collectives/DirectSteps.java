@@ -282,7 +282,9 @@ public final class DirectSteps {
             device.cancel(receive);
             return null;
         }
-        SendOperation send = new SendOperation(device).prepare(SendMode.STANDARD, target, context, tag);
+        SendOperation send = new SendOperation(device)
+                .prepare(SendMode.STANDARD, target, context, tag)
+                .needAll(communicator.group());
         send.payload().set(out.segment(), out.offset(), out.bytes());
         device.send(send);
         if (send.isDone() && send.fault() != null) {

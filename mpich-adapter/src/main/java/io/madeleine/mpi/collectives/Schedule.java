@@ -133,7 +133,9 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     private SendOperation newSend(int to) {
-        return new SendOperation(device).prepare(SendMode.STANDARD, group.sessionRank(to), context, tag);
+        return new SendOperation(device)
+                .prepare(SendMode.STANDARD, group.sessionRank(to), context, tag)
+                .needAll(group);
     }
 
     private void add(SendOperation send) {

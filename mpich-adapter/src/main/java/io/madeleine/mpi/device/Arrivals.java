@@ -120,12 +120,13 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             }
             case Header.CANCEL -> cancel(peer);
             case Header.FAILURE -> failed(peer, (int) bytes);
+            case Header.LEAVING -> device.peerLeft(peer.rank, (int) bytes);
             case Header.CANCEL_ANSWER -> {
                 if (bytes == 1 && device.operations().get(Header.sender(header)) instanceof SendOperation send) {
                     send.wasCancelled();
                 }
             }
-            default -> drop(kind, peer, "expected a kind from " + Header.EAGER + " to " + Header.FAILURE);
+            default -> drop(kind, peer, "expected a kind from " + Header.EAGER + " to " + Header.LEAVING);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.madeleine.mpi.device;
 
 import io.madeleine.api.Channel;
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
@@ -135,12 +136,19 @@ public final class Device {
         }
         Peer peer = peers[send.target()];
         MpiFault lost = peer.failure();
+        if (lost == null && losses.get() != 0) {
+            lost = lossAmong(send::concerns);
+        }
         if (lost != null) {
             send.failed(lost);
         } else if (bytes <= settings.eagerBytes() && peer.takeCredits(Peer.cost(bytes))) {
             send.sendEager(peer, send.mode() == SendMode.STANDARD ? 0 : operations.add(send));
         } else {
             send.requestToSend(peer, operations.add(send));
+            lost = losses.get() == 0 ? null : lossAmong(send::concerns);
+            if (lost != null) { // while it was started
+                send.giveUp(lost);
+            }
         }
     }
 
@@ -160,12 +168,14 @@ public final class Device {
         if (!peer.nowTaken.compareAndSet(false, true)) {
             return false;
         }
+        int returned = 0;
         try {
             if (!peer.takeCredits(Peer.cost(bytes))) {
                 return false;
             }
             MemorySegment header = peer.nowHeader;
-            Header.write(header, Header.EAGER, peer.takeOwed(), context, tag, 0, bytes);
+            returned = peer.takeOwed();
+            Header.write(header, Header.EAGER, returned, context, tag, 0, bytes);
             if (bytes <= Header.INLINE_BYTES) {
                 MemorySegment.copy(segment, offset, header, Header.INLINE_OFFSET, bytes);
                 channel.send(
@@ -178,7 +188,9 @@ public final class Device {
             } else {
                 sendNow(header, segment, offset, bytes, target);
             }
-        } catch (PeerFailedException e) {
+        } catch (MadeleineException e) { // the peer is lost, or the wait was interrupted: nothing was sent
+            peer.addCredits(Peer.cost(bytes));
+            boolean _ = peer.owe(returned);
             throw fault(e, target, "a send of " + bytes + " bytes");
         } finally {
             peer.nowTaken.setRelease(false);
@@ -329,7 +341,7 @@ public final class Device {
                     return;
                 }
             } else {
-                lost = lossThatConcerns(receive);
+                lost = losses.get() == 0 ? null : lossAmong(receive::concerns);
                 if (lost == null) {
                     matching.post(receive);
                 }
@@ -344,12 +356,10 @@ public final class Device {
         }
     }
 
-    private @Nullable MpiFault lossThatConcerns(ReceiveOperation receive) {
-        if (losses.get() != 0) {
-            for (Peer peer : peers) {
-                if (peer.failure() != null && receive.concerns(peer.rank)) {
-                    return peer.failure();
-                }
+    private @Nullable MpiFault lossAmong(IntPredicate concerned) {
+        for (Peer peer : peers) {
+            if (peer.failure() != null && concerned.test(peer.rank)) {
+                return peer.failure();
             }
         }
         return null;
@@ -566,14 +576,10 @@ public final class Device {
     }
 
     private @Nullable MpiFault lossAmong(int source, IntPredicate members) {
-        if (losses.get() != 0) {
-            for (Peer peer : peers) {
-                if (peer.failure() != null && (source == ANY_SOURCE ? members.test(peer.rank) : source == peer.rank)) {
-                    return peer.failure();
-                }
-            }
+        if (losses.get() == 0) {
+            return null;
         }
-        return null;
+        return source == ANY_SOURCE ? lossAmong(members) : peers[source].failure();
     }
 
     /** A message came that nobody has asked for. */
@@ -631,7 +637,31 @@ public final class Device {
     // ---- losses
 
     private void peerFailed(int rank, PeerFailedException cause) {
-        MpiFault why = new MpiFault(ErrorClass.PROC_ABORTED, "rank " + rank + " is lost: " + cause.getMessage(), cause);
+        lost(rank, new MpiFault(ErrorClass.PROC_ABORTED, "rank " + rank + " is lost: " + cause.getMessage(), cause));
+    }
+
+    /** A process has left since MPI could not end in order there. */
+    void peerLeft(int rank, int errorClass) {
+        lost(
+                rank,
+                new MpiFault(
+                        ErrorClass.PROC_ABORTED,
+                        "rank " + rank + " has left: MPI.Finalize failed there with error class " + errorClass
+                                + "; see the error of that rank"));
+    }
+
+    /**
+     * Tells all others that this process leaves although they may wait for it: MPI could not end in order. Never waits.
+     */
+    public void leave(int errorClass) {
+        for (Peer peer : peers) {
+            if (peer.rank != rank() && peer.failure() == null) {
+                peer.post(controls.take(Header.LEAVING, 0, 0, 0, errorClass));
+            }
+        }
+    }
+
+    private void lost(int rank, MpiFault why) {
         Peer peer = peers[rank];
         losses.incrementAndGet();
         peer.fail(why);
@@ -648,6 +678,9 @@ public final class Device {
         }
         for (Operation operation : operations.takeAll(each -> isWith(each, rank))) {
             operation.fail(this, why);
+        }
+        for (Operation operation : operations.all(each -> each instanceof SendOperation send && send.concerns(rank))) {
+            ((SendOperation) operation).giveUp(why);
         }
         signal.signal();
     }

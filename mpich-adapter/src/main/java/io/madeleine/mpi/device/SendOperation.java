@@ -5,6 +5,7 @@ import io.madeleine.api.ReceiveMode;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,10 @@ public final class SendOperation extends Operation {
 
     private int identity;
     private byte kind;
+    private @Nullable IntPredicate members;
+
+    /** Why the message is not needed any more, although its receiver lives. */
+    private volatile @Nullable MpiFault pointless;
 
     // a rendezvous
     private int receiver;
@@ -55,6 +60,23 @@ public final class SendOperation extends Operation {
     /** Sets the tag; the operation is not running. */
     public void useTag(int wanted) {
         tag = wanted;
+    }
+
+    /** Says that the send fails if any of these processes dies, not only its receiver, unless it has been matched. */
+    public SendOperation needAll(IntPredicate group) {
+        members = group;
+        return this;
+    }
+
+    boolean concerns(int rank) {
+        IntPredicate all = members;
+        return all != null && all.test(rank);
+    }
+
+    /** A process that this concerns is lost: asks the receiver to forget the message, unless it has been matched. */
+    void giveUp(MpiFault why) {
+        pointless = why;
+        device.cancel(this);
     }
 
     /** What to send. */
@@ -95,6 +117,7 @@ public final class SendOperation extends Operation {
 
     void start() {
         identity = 0;
+        pointless = null;
         started();
     }
 
@@ -155,7 +178,13 @@ public final class SendOperation extends Operation {
     }
 
     void wasCancelled() {
-        if (isLast()) {
+        MpiFault why = pointless;
+        if (!isLast()) {
+            return;
+        }
+        if (why != null) {
+            fail(device, why);
+        } else {
             cancelled(device);
         }
     }
