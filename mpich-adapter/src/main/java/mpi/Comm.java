@@ -76,9 +76,14 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     final Environment environment() {
         Environment own = environment;
         if (own == null) {
-            throw MPI.notInitialized();
+            throw this == MPI.COMM_WORLD || this == MPI.COMM_SELF ? MPI.notInitialized() : isNullCommunicator();
         }
         return own;
+    }
+
+    private static MPIException isNullCommunicator() {
+        return new MPIException(
+                MPI.ERR_COMM, "the communicator is null: expected one that exists and is not freed", null);
     }
 
     @Override
@@ -91,8 +96,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         Environment own = environment();
         Creation made = creation;
         if (made == null) {
-            throw new MPIException(
-                    MPI.ERR_COMM, "the communicator is null: expected one that exists and is not freed", null);
+            throw isNullCommunicator();
         }
         if (!made.schedule().isDone() || made.schedule().fault() != null) {
             throw new MPIException(

@@ -28,9 +28,17 @@ public final class Datatype implements Freeable, Cloneable {
     private volatile boolean freed;
     private volatile String name;
 
+    private final boolean isPredefined;
+
+    /** A predefined type. */
     Datatype(@Nullable Type type, String name) {
+        this(type, name, true);
+    }
+
+    private Datatype(@Nullable Type type, String name, boolean isPredefined) {
         this.type = type;
         this.name = name;
+        this.isPredefined = isPredefined;
         this.baseType = type == null ? 0 : numberOf(type.basic());
     }
 
@@ -54,7 +62,9 @@ public final class Datatype implements Freeable, Cloneable {
         Type own = type;
         if (own == null || freed) {
             throw new MPIException(
-                    MPI.ERR_TYPE, "the datatype " + name + " is null: expected one that is not freed", null);
+                    MPI.ERR_TYPE,
+                    "the datatype" + (name.isEmpty() ? "" : " " + name) + " is null: expected one that is not freed",
+                    null);
         }
         return own;
     }
@@ -73,7 +83,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     static Datatype make(Supplier<Type> made) {
         try {
-            return new Datatype(made.get(), "");
+            return new Datatype(made.get(), "", false);
         } catch (MpiFault e) {
             throw new MPIException(e.errorClass(), e.getMessage(), e);
         }
@@ -159,6 +169,10 @@ public final class Datatype implements Freeable, Cloneable {
     /** Makes this the null type; messages under way are not affected. */
     @Override
     public void free() {
+        if (isPredefined) {
+            throw new MPIException(
+                    MPI.ERR_TYPE, "the predefined datatype " + name + " is freed: expected one of the program", null);
+        }
         if (!freed) {
             attributes.clear();
             freed = true;
@@ -178,7 +192,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** A copy with copies of the attributes. */
     public Datatype dup() {
-        Datatype copy = new Datatype(type(), name);
+        Datatype copy = new Datatype(type(), name, false);
         copy.attributes.copyFrom(attributes);
         return copy;
     }

@@ -1,5 +1,6 @@
 package mpi;
 
+import io.madeleine.api.MadeleineException;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.collectives.Area;
@@ -15,6 +16,7 @@ import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -381,8 +383,19 @@ final class PointToPoint {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
-        return statusOf(
-                device.awaitPeek(source(source), communicator.context(), receiveTag(tag), communicator.group()));
+        int from = source(source);
+        int wanted = receiveTag(tag);
+        return statusOf(unlessGivenUp(
+                "probe", () -> device.awaitPeek(from, communicator.context(), wanted, communicator.group())));
+    }
+
+    private <T> T unlessGivenUp(String name, Supplier<T> wait) {
+        try {
+            return wait.get();
+        } catch (MadeleineException e) { // interrupted, or the session was closed
+            throw new MpiFault(
+                    ErrorClass.OTHER, "rank " + device.rank() + " gave up a " + name + ": " + e.getMessage(), e);
+        }
     }
 
     @Nullable
@@ -404,7 +417,10 @@ final class PointToPoint {
 
     /** Takes the message of a matched probe. */
     Arrived take(int source, int tag) {
-        return device.awaitTake(source(source), communicator.context(), receiveTag(tag), communicator.group());
+        int from = source(source);
+        int wanted = receiveTag(tag);
+        return unlessGivenUp(
+                "matched probe", () -> device.awaitTake(from, communicator.context(), wanted, communicator.group()));
     }
 
     /** As {@link #take}, without waiting; null if there is none yet. */

@@ -50,10 +50,10 @@ public class Predefined extends Constants {
     public static final Datatype NULL = DATATYPE_NULL;
 
     /** The lower bound of a struct (mpiJava). */
-    public static final Datatype LB = new Datatype(Type.bound(), "MPI_LB");
+    public static final Datatype LB = new Datatype(Type.lowerBound(), "MPI_LB");
 
     /** The upper bound of a struct (mpiJava). */
-    public static final Datatype UB = new Datatype(Type.bound(), "MPI_UB");
+    public static final Datatype UB = new Datatype(Type.upperBound(), "MPI_UB");
 
     /** Pairs (real, imaginary) of float. */
     public static final Datatype FLOAT_COMPLEX =

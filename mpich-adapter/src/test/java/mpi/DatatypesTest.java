@@ -2,11 +2,13 @@ package mpi;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.DoubleBuffer;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -274,5 +276,37 @@ class DatatypesTest {
         type.free();
         assertTrue(type.isNull());
         assertThrows(MPIException.class, type::getSize);
+    }
+
+    @Test
+    void shouldTakeEachBoundByItself() {
+        Datatype upper =
+                Datatype.Struct(new int[] {1, 2, 1}, new int[] {0, 3, 8}, new Datatype[] {MPI.INT, MPI.INT, MPI.UB});
+        assertEquals(0, upper.Lb());
+        assertEquals(8, upper.Extent());
+        Datatype lower = Datatype.Struct(new int[] {1, 1}, new int[] {2, 3}, new Datatype[] {MPI.LB, MPI.INT});
+        assertEquals(2, lower.Lb());
+        assertEquals(2, lower.Extent());
+        Datatype before = Datatype.Struct(new int[] {1, 1}, new int[] {6, 3}, new Datatype[] {MPI.LB, MPI.INT});
+        assertEquals(4, before.Ub());
+        assertEquals(16, Datatype.Contiguous(2, upper).Ub());
+        assertEquals(8 + 8, Datatype.Vector(2, 1, 1, upper).Extent());
+    }
+
+    @Test
+    void shouldNotFreeAPredefinedType() {
+        for (Datatype type : List.of(MPI.INT, MPI.DOUBLE2, MPI.UB)) {
+            MPIException seen = assertThrows(MPIException.class, type::free);
+            assertEquals(MPI.ERR_TYPE, seen.getErrorClass());
+            assertFalse(type.isNull());
+        }
+        Datatype own = MPI.INT.dup();
+        own.free();
+        MPIException seen = assertThrows(MPIException.class, own::getSize);
+        assertEquals("the datatype MPI_INT32_T is null: expected one that is not freed", seen.getMessage());
+        Datatype unnamed = Datatype.createContiguous(2, MPI.INT);
+        unnamed.free();
+        seen = assertThrows(MPIException.class, unnamed::getSize);
+        assertEquals("the datatype is null: expected one that is not freed", seen.getMessage());
     }
 }

@@ -654,4 +654,31 @@ class PointToPointTest {
             fromLiving.waitFor();
         }
     }
+
+    @Test
+    void shouldSayThatTheNullCommunicatorIsNull() {
+        MPIException seen = assertThrows(MPIException.class, () -> MPI.COMM_NULL.send(new int[1], 1, MPI.INT, 0, 0));
+        assertEquals(MPI.ERR_COMM, seen.getErrorClass(), seen.getMessage());
+    }
+
+    @Test
+    void shouldEndEachWaitThatIsInterruptedWithItsOwnError() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                if (comm.getRank() == 0) {
+                    assertInterrupted(() -> comm.recv(new int[1], 1, MPI.INT, 1, 9));
+                    assertInterrupted(() -> comm.probe(1, 9));
+                    assertInterrupted(() -> new Message().mProbe(MPI.ANY_SOURCE, 9, comm));
+                }
+                comm.barrier();
+            });
+        }
+    }
+
+    private static void assertInterrupted(Runnable wait) {
+        Thread.currentThread().interrupt();
+        MPIException seen = assertThrows(MPIException.class, wait::run);
+        assertTrue(Thread.interrupted());
+        assertEquals(MPI.ERR_OTHER, seen.getErrorClass(), seen.getMessage());
+    }
 }

@@ -21,19 +21,35 @@ public final class Type {
     private final long size;
     private final long lb;
     private final long ub;
-    private final boolean hasBounds;
+    /** Whether a lower bound was set, or an upper one: they then win over those of the data, each by itself. */
+    private final boolean hasLb;
+
+    private final boolean hasUb;
     private final int alignment;
     private final boolean dense;
     private final boolean uniform;
 
     private Type(Basic basic, @Nullable Pair pair, List<Run> runs, long lb, long ub, boolean hasBounds, int alignment) {
+        this(basic, pair, runs, lb, ub, hasBounds, hasBounds, alignment);
+    }
+
+    private Type(
+            Basic basic,
+            @Nullable Pair pair,
+            List<Run> runs,
+            long lb,
+            long ub,
+            boolean hasLb,
+            boolean hasUb,
+            int alignment) {
         this.basic = basic;
         this.pair = pair;
         this.runs = List.copyOf(runs);
         this.size = runs.stream().mapToLong(Run::size).sum();
         this.lb = lb;
         this.ub = ub;
-        this.hasBounds = hasBounds;
+        this.hasLb = hasLb;
+        this.hasUb = hasUb;
         this.alignment = alignment;
         this.dense = isOneRange();
         this.uniform = runs.stream().allMatch(run -> run.elementBytes() == basic.bytes());
@@ -58,9 +74,14 @@ public final class Type {
         return new Type(basic, null, List.of(Run.single(0, bytes, bytes)), 0, bytes, false, bytes);
     }
 
-    /** A bound: no data; in a struct it sets the lower or upper bound. */
-    public static Type bound() {
-        return new Type(Basic.NONE, null, List.of(), 0, 0, true, 1);
+    /** The mark of a lower bound: no data. */
+    public static Type lowerBound() {
+        return new Type(Basic.NONE, null, List.of(), 0, 0, true, false, 1);
+    }
+
+    /** The mark of an upper bound: no data. */
+    public static Type upperBound() {
+        return new Type(Basic.NONE, null, List.of(), 0, 0, false, true, 1);
     }
 
     /** Two numbers without a gap, complex or a pair of mpiJava. */
@@ -101,7 +122,8 @@ public final class Type {
                     List.of(all),
                     block.lb + Math.min(0, span),
                     block.ub + Math.max(0, span),
-                    block.hasBounds,
+                    block.hasLb,
+                    block.hasUb,
                     alignment);
         }
         int[] lengths = new int[count];
@@ -153,6 +175,10 @@ public final class Type {
         return new Type(basic, null, runs, newLb, newLb + extent, true, alignment);
     }
 
+    private boolean isMark() {
+        return basic == Basic.NONE && runs.isEmpty();
+    }
+
     /** The bounds of the items of a block, or of all blocks; explicit ones win over those of the data. */
     private static final class Bounds {
         private long low = Long.MAX_VALUE;
@@ -161,12 +187,26 @@ public final class Type {
         private long explicitHigh = Long.MIN_VALUE;
 
         void add(Type type, long from, long to) {
-            if (type.hasBounds) {
+            if (type.hasLb) {
                 explicitLow = Math.min(explicitLow, from);
-                explicitHigh = Math.max(explicitHigh, to);
+            } else if (!type.isMark()) {
+                low = Math.min(low, from);
             }
-            low = Math.min(low, from);
-            high = Math.max(high, to);
+            if (type.hasUb) {
+                explicitHigh = Math.max(explicitHigh, to);
+            } else if (!type.isMark()) {
+                high = Math.max(high, to);
+            }
+        }
+
+        long lb() {
+            long natural = low == Long.MAX_VALUE ? 0 : low;
+            return explicitLow == Long.MAX_VALUE ? natural : explicitLow;
+        }
+
+        long ub() {
+            long natural = high == Long.MIN_VALUE ? lb() : high;
+            return explicitHigh == Long.MIN_VALUE ? natural : explicitHigh;
         }
     }
 
@@ -174,11 +214,13 @@ public final class Type {
         List<Run> runs = new ArrayList<>();
         Bounds bounds = new Bounds();
         int largest = 1;
-        boolean isPure = true;
+        boolean hasLb = false;
+        boolean hasUb = false;
         for (int i = 0; i < lengths.length; i++) {
             Type type = types.get(i);
             largest = Math.max(largest, type.alignment);
-            isPure &= !type.hasBounds;
+            hasLb |= type.hasLb && lengths[i] > 0;
+            hasUb |= type.hasUb && lengths[i] > 0;
             if (lengths[i] == 0) {
                 continue;
             }
@@ -189,14 +231,8 @@ public final class Type {
                     displacements[i] + type.ub + Math.max(0, span));
             type.replicate(runs, displacements[i], lengths[i]);
         }
-        if (bounds.low == Long.MAX_VALUE) {
-            return new Type(base, null, runs, 0, 0, false, largest);
-        }
-        if (isPure) {
-            long extent = roundUp(bounds.high - bounds.low, alignment);
-            return new Type(base, null, runs, bounds.low, bounds.low + extent, false, largest);
-        }
-        return new Type(base, null, runs, bounds.explicitLow, bounds.explicitHigh, true, largest);
+        long ub = hasLb || hasUb ? bounds.ub() : bounds.lb() + roundUp(bounds.ub() - bounds.lb(), alignment);
+        return new Type(base, null, runs, bounds.lb(), ub, hasLb, hasUb, largest);
     }
 
     /** Adds the runs of some items, the first of them at an offset. */
