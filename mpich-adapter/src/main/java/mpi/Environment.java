@@ -138,7 +138,7 @@ final class Environment {
         int errorClass = ErrorClass.OTHER;
         boolean isInOrder = false;
         try {
-            world.barrier(); // who has come this far receives nothing more
+            world.barrier(); // a process that has come this far receives nothing more
             if (!device.awaitCondition(this::haveAllLeft, QUEUES_NS, TimeUnit.NANOSECONDS)) {
                 throw new MPIException(
                         MPI.ERR_PENDING,

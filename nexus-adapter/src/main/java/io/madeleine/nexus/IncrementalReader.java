@@ -26,7 +26,7 @@ final class IncrementalReader {
         this.memory = memory;
     }
 
-    /** Reads exactly so many bytes. */
+    /** Reads exactly this many bytes. */
     byte[] read(int bytes) throws IOException {
         byte[] array = new byte[Math.min(bytes, FIRST_BYTES)];
         connection.readFully(array, 0, array.length);

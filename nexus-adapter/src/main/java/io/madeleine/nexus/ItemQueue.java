@@ -25,7 +25,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
 
     /** The other end of the stream. */
     interface Source {
-        /** Permits the source to send so many more items. */
+        /** Permits the source to send this many more items. */
         void credit(long count);
 
         /** Stops the source; called at most once, and not after the end. */

@@ -80,7 +80,7 @@ final class ItemSender implements Flow.Subscriber<Object> {
         }
     }
 
-    /** Adds credit: the subscriber has requested so many more items. */
+    /** Adds credit: the subscriber has requested this many more items. */
     void credit(long count) {
         if (count > 0) {
             credits.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class ArrivalQueue<T> {
     private final MpmcVarHandleArrayQueue<T> queue;
 
-    /** A queue for at most so many elements. */
+    /** A queue for at most this many elements. */
     public ArrivalQueue(int capacity) {
         queue = new MpmcVarHandleArrayQueue<>(Math.max(2, capacity));
     }

@@ -55,7 +55,7 @@ public final class SpinLock {
     }
 
     /**
-     * Takes the lock within so many nanoseconds; returns false if its holder does not release it, perhaps because it
+     * Takes the lock within this many nanoseconds; returns false if its holder does not release it, perhaps because it
      * failed.
      */
     public boolean tryLock(long timeoutNs) {

@@ -106,7 +106,7 @@ public final class StackRoom {
         }
     }
 
-    /** Makes a method with a frame of that size and with so many padding bytecodes, which are never reached. */
+    /** Makes a method with a frame of that size and with this many padding bytecodes, which are never reached. */
     private static Probe probe(int frameBytes, int padding) {
         int lastLocal = frameBytes / Long.BYTES - 1;
         ClassDesc self = ClassDesc.of(StackRoom.class.getPackageName(), "StackProbe");

@@ -52,7 +52,7 @@ record MpiLauncher(
         return ways;
     }
 
-    /** Over shared memory; {@code large} says how large messages go. */
+    /** Over shared memory; {@code singleCopy} says how large messages go. */
     private static MpiLauncher openMpiByVader(String singleCopy) {
         return openMpi("pml", "ob1", "btl", "vader,self", "btl_vader_single_copy_mechanism", singleCopy);
     }

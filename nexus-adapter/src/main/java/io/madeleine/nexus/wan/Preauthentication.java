@@ -119,7 +119,7 @@ final class Preauthentication implements ServerHandshake {
         }
     }
 
-    /** Reads exactly so many bytes: TLS data follow directly. */
+    /** Reads exactly this many bytes: TLS data follow directly. */
     private static byte[] read(Socket socket, int count) throws IOException {
         byte[] bytes = socket.getInputStream().readNBytes(count);
         if (bytes.length < count) {

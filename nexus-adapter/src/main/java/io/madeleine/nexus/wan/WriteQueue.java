@@ -208,7 +208,7 @@ public final class WriteQueue {
         }
     }
 
-    /** Notes that so many bytes have been written. */
+    /** Notes that this many bytes have been written. */
     public void written(long count) {
         lock.lock();
         try {

@@ -19,7 +19,7 @@ public final class ReceivedBulks implements BulkSource {
         this.memory = memory;
     }
 
-    /** Begins a request for which so many bytes have been reserved. */
+    /** Begins a request for which this many bytes have been reserved. */
     public void begin(long bytes) {
         reservedBytes = bytes;
     }

@@ -1,7 +1,7 @@
 package io.madeleine.tm.via.port;
 
 /**
- * Restrictions that hardware has and the software providers have not, so that tests can impose them.
+ * Restrictions that hardware has and software providers do not have, so that tests can impose them.
  *
  * <p>Threading: immutable.
  *
