@@ -156,6 +156,11 @@ public final class Endpoint {
         return (int) (sending.recovery.sent.next() - sending.recovery.sent.oldest());
     }
 
+    /** How many time-outs there were since the peer has acknowledged something, for tests. */
+    int timeoutCount() {
+        return sending.recovery.timeoutCount();
+    }
+
     int receivedRanges() {
         return receiving.numbers.rangeCount();
     }

@@ -216,6 +216,11 @@ final class Recovery {
         }
     }
 
+    /** How many time-outs there were since something was acknowledged. */
+    int timeoutCount() {
+        return timeouts;
+    }
+
     /** Describes the state, for tests. */
     String describe(long nowNs) {
         return sent.inFlightCount() + " in flight, loss in " + (lossTimeNs - nowNs) + " ns, " + timeouts

@@ -6,6 +6,7 @@ import java.util.Random;
 /** Makes datagrams with a valid checksum that break one rule each: none of them may change anything. */
 final class Forger {
     private static final long UNUSED_NUMBER = 1L << 40;
+    private static final int UNUSED_SMALL_NUMBER = 1 << 30;
     private static final byte[] ADDRESS = {10, 0, 0, 9, 4, 2};
 
     private final Random random;
@@ -30,8 +31,13 @@ final class Forger {
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 8, nowNs)
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
         }
-        scratch.begin(DatagramLayout.DATA, end.ownId(), UNUSED_NUMBER + random.nextInt(1000), 0);
-        writeRuleBreaking(scratch.bytes(), end);
+        if (random.nextInt(10) == 0) { // its floor lies below 0
+            scratch.begin(DatagramLayout.DATA, end.ownId(), UNUSED_SMALL_NUMBER, 2 * UNUSED_SMALL_NUMBER);
+            scratch.bytes().putInt(DatagramLayout.PING);
+        } else {
+            scratch.begin(DatagramLayout.DATA, end.ownId(), UNUSED_NUMBER + random.nextInt(1000), 0);
+            writeRuleBreaking(scratch.bytes(), end);
+        }
         scratch.seal();
         return scratch.isIntact() && end.receive(nowNs, scratch);
     }

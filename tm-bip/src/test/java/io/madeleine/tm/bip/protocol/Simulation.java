@@ -19,7 +19,19 @@ final class Simulation {
     private static final long SECOND_NS = 1_000_000_000L;
     private static final long PATIENCE_NS = 600 * SECOND_NS;
     private static final int LONGEST_BURST = 4096;
+
+    /** The longest datagram with an acknowledgement of all ranges, credit for all streams, an end, and a question. */
+    private static final int MOST_WITHOUT_DATA_BYTES = DatagramLayout.HEADER_BYTES
+            + DatagramLayout.ACK_BYTES
+            + DatagramLayout.MAX_ACK_RANGES * DatagramLayout.ACK_RANGE_BYTES
+            + DatagramLayout.STREAM_COUNT * DatagramLayout.CREDIT_BYTES
+            + DatagramLayout.END_BYTES
+            + DatagramLayout.PING_BYTES;
+
     private static final Cookies COOKIES = new Cookies();
+
+    /** Numbers that were lost at last leave gaps until the peer hears that nobody waits for them. */
+    private static final int MOST_QUIET_RANGES = 16;
 
     private final Random random;
     private final long seed;
@@ -157,6 +169,7 @@ final class Simulation {
         for (Endpoint end : ends) {
             end.rest();
             check(end.inFlightBytes() == 0, "bytes under way in a quiet connection");
+            check(end.receivedRanges() <= MOST_QUIET_RANGES, end.receivedRanges() + " ranges in a quiet connection");
         }
     }
 
@@ -272,8 +285,11 @@ final class Simulation {
             return;
         }
         int sent = 0;
-        while (end.produce(nowNs, OUT, false) > 0) {
+        for (int bytes = end.produce(nowNs, OUT, false); bytes > 0; bytes = end.produce(nowNs, OUT, false)) {
             check(++sent < LONGEST_BURST, "datagrams without end");
+            check(
+                    end.timeoutCount() <= 1 || bytes <= MOST_WITHOUT_DATA_BYTES,
+                    "data to an end that does not answer: " + bytes + " bytes");
             network.send(nowNs, 1 - side, OUT);
         }
         long due = end.nextDeadlineNs();
