@@ -6,7 +6,7 @@ import java.util.Random;
 /** Makes datagrams with a valid checksum that break one rule each: none of them may change anything. */
 final class Forger {
     private static final long UNUSED_NUMBER = 1L << 40;
-    private static final int UNUSED_SMALL_NUMBER = 1 << 30;
+    private static final int UNUSED_SMALL_NUMBER = 1 << 29;
     private static final byte[] ADDRESS = {10, 0, 0, 9, 4, 2};
 
     private final Random random;
