@@ -39,7 +39,8 @@ final class Operand {
         if (datatype.isObject()) {
             throw new MpiFault(
                     ErrorClass.TYPE,
-                    "MPI.OBJECT is used in an operation that cannot move objects: expected a send or receive");
+                    "MPI.OBJECT is used in an operation that cannot move objects: expected a send, a receive, or a"
+                            + " blocking collective operation of mpiJava, such as Bcast");
         }
         if (offset < 0) {
             throw new MpiFault(ErrorClass.ARG, "the offset of a buffer is " + offset + ": expected 0 or more");

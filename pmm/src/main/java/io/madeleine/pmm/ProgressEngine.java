@@ -324,14 +324,13 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Clears the leader's interrupt status after a block's memory was freed while the leader copied it: the JVM stops a
-     * thread that accesses memory which another thread closes, and leaves it interrupted. The leader's waits must not
-     * end because of that.
+     * Clears the thread's interrupt status after a block's memory was freed while the thread copied it: the JVM stops a
+     * thread that accesses memory which another thread closes, and leaves it interrupted. Nobody has asked for that
+     * interrupt: the waits of the thread must not end because of it, neither the engine's nor the program's. (One that
+     * was meant is lost with it; the call that copied fails all the same.)
      */
-    public void afterFreedMemory() {
-        if (lead.isHeldBy(Thread.currentThread())) {
-            boolean _ = Thread.interrupted();
-        }
+    public static void afterFreedMemory() {
+        boolean _ = Thread.interrupted();
     }
 
     /** A thread that never runs; memory confined to it is accessible to no thread. */

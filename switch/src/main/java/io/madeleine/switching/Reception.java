@@ -382,7 +382,7 @@ final class Reception {
         try {
             moved = extraction.extract();
         } catch (IllegalStateException | WrongThreadException e) {
-            engine.afterFreedMemory();
+            ProgressEngine.afterFreedMemory();
             fail(MessageFailures.memoryGone(connection, e));
             return 1;
         } catch (RuntimeException | Error e) {

@@ -550,7 +550,7 @@ final class SendHalf implements Step {
                 return insertion.finish();
             }
         } catch (IllegalStateException | WrongThreadException e) {
-            engine.afterFreedMemory();
+            ProgressEngine.afterFreedMemory();
             sendAbort.forGoneMemory(messageNumber, e);
         }
         sendAbort.abandon(messageNumber);

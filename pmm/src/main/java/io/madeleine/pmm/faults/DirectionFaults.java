@@ -1,5 +1,8 @@
 package io.madeleine.pmm.faults;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * The faults of one direction of a connection. Times count from the moment when the connection is there.
  *
@@ -25,9 +28,19 @@ public record DirectionFaults(long delayNs, long jitterNs, long stallAfterNs, lo
 
     /** One clause for a log, with times in milliseconds. */
     String summary() {
-        return "{delay " + millis(delayNs) + " to " + millis(delayNs + jitterNs)
-                + (stallForNs > 0 ? ", stalls after " + millis(stallAfterNs) + " for " + millis(stallForNs) : "")
-                + (cutAfterNs == NEVER ? "" : ", is cut after " + millis(cutAfterNs)) + "}";
+        List<String> all = new ArrayList<>();
+        if (jitterNs > 0) {
+            all.add("delay " + millis(delayNs) + " to " + millis(delayNs + jitterNs));
+        } else if (delayNs > 0) {
+            all.add("delay " + millis(delayNs));
+        }
+        if (stallForNs > 0) {
+            all.add("stalls after " + millis(stallAfterNs) + " for " + millis(stallForNs));
+        }
+        if (cutAfterNs != NEVER) {
+            all.add("is cut after " + millis(cutAfterNs));
+        }
+        return all.isEmpty() ? "{no faults}" : "{" + String.join(", ", all) + "}";
     }
 
     private static String millis(long ns) {

@@ -3,6 +3,7 @@ package io.madeleine.testkit.messages;
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -325,6 +326,53 @@ abstract class EndingContract extends MirrorContract {
                     send(channel(1), 0, 4, 50);
                 });
         checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldLeaveNobodyInterruptedWhoseMemoryIsFreed() {
+        open(2);
+        int rounds = 60;
+        together(
+                () -> {
+                    for (int i = 0; i < rounds; i++) {
+                        Arena arena = Arena.ofShared();
+                        MemorySegment block = arena.allocate(HUGE, 8);
+                        Thread other = closeLater(arena, i * 20_000L);
+                        try (OutgoingMessage out = channel(0).beginPacking(1, 10, TimeUnit.SECONDS)) {
+                            out.packInt(i);
+                            out.pack(block, SendMode.CHEAPER, CHEAPER);
+                            out.endPacking();
+                        } catch (MessageAbortedException _) {
+                            // a possible outcome
+                        }
+                        assertFalse(Thread.interrupted(), "the sender is interrupted in round " + i);
+                        other.join();
+                    }
+                },
+                () -> {
+                    for (int i = 0; i < rounds; i++) {
+                        Arena arena = Arena.ofShared();
+                        MemorySegment block = arena.allocate(HUGE, 8);
+                        Thread other = closeLater(arena, (rounds - i) * 20_000L);
+                        try (IncomingMessage in = channel(1).beginUnpacking(10, TimeUnit.SECONDS)) {
+                            in.unpackInt();
+                            in.unpack(block, SendMode.CHEAPER, CHEAPER);
+                            in.endUnpacking();
+                        } catch (MessageAbortedException _) {
+                            // a possible outcome
+                        }
+                        assertFalse(Thread.interrupted(), "the receiver is interrupted in round " + i);
+                        other.join();
+                    }
+                });
+        checkUsable(0, 1);
+    }
+
+    private static Thread closeLater(Arena arena, long delayNs) {
+        return Thread.ofPlatform().start(() -> {
+            LockSupport.parkNanos(delayNs);
+            closeOnceNobodyIsInside(arena);
+        });
     }
 
     private static boolean endsWellOrAborted(Completion end) {
