@@ -347,7 +347,8 @@ public class Request implements Freeable {
     /** As {@link #waitAllStatus}, without the statuses. */
     public static void waitAll(Request[] requests) {
         boolean isPlain = true;
-        for (Request request : requests) {
+        for (int i = requests.length - 1; i >= 0; i--) { // from the last, so that one wait sees most of them end
+            Request request = requests[i];
             if (request != null) {
                 request.await();
                 isPlain &= request.isPlain();

@@ -34,7 +34,7 @@ final class HandlerDispatch {
      * How many messages a waiting thread passes to the handler before it waits in the engine, which serves all
      * connections.
      */
-    private static final int MOST_BESIDE = 32;
+    private static final int MOST_BESIDE = 64;
 
     private final FailureLog failures = new FailureLog(LOGGER);
     private final SwitchedChannel channel;
@@ -97,8 +97,9 @@ final class HandlerDispatch {
     boolean handleUntil(BooleanSupplier condition, SwitchedConnection sender, int looks) {
         int handled = 0;
         for (int left = looks; left > 0 && handled < MOST_BESIDE; left--) {
-            if (goOn(sender.receiving()) || handleNext(sender)) {
-                handled++;
+            int found = goOn(sender.receiving()) ? 1 : handleNext(sender, condition, MOST_BESIDE - handled);
+            if (found > 0) {
+                handled += found;
                 left = looks;
             }
             if (condition.getAsBoolean()) {
@@ -118,21 +119,40 @@ final class HandlerDispatch {
     }
 
     /**
-     * Calls the handler for the next message of the sender, if it has arrived and no other thread is calling handlers.
+     * Calls the handler for the messages of the sender that have arrived, until the condition is met, if no other thread
+     * is calling handlers; returns for how many.
      */
-    private boolean handleNext(SwitchedConnection sender) {
+    private int handleNext(SwitchedConnection sender, BooleanSupplier condition, int most) {
         Dispatcher within = dispatcher;
         if (within == null || !sender.receiving().mayBegin() || isForThreads(sender) || !within.tryEnter()) {
-            return false;
+            return 0;
         }
         try {
-            return hasHandler() && handleFirstOf(within, sender);
+            if (!hasHandler() || !handleFirstOf(within, sender)) {
+                return 0;
+            }
+            return condition.getAsBoolean() ? 1 : 1 + handleMore(within, sender, condition, most - 1);
         } finally {
             within.leave();
             if (arrivals.hasQueued() && !arrivals.isWaitedForByThreads()) { // a leader may have skipped them for us
                 channel.engine().requestRound();
             }
         }
+    }
+
+    private int handleMore(Dispatcher within, SwitchedConnection sender, BooleanSupplier condition, int most) {
+        int handled = 0;
+        while (handled < most
+                && sender.receiving().mayBegin()
+                && !isForThreads(sender)
+                && !within.hasReleasedLead()
+                && handleFirstOf(within, sender)) {
+            handled++;
+            if (condition.getAsBoolean()) {
+                break;
+            }
+        }
+        return handled;
     }
 
     /**

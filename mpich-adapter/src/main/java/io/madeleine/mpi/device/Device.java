@@ -161,41 +161,11 @@ public final class Device {
         if (bytes > settings.eagerBytes() || target == rank()) {
             return false;
         }
-        Peer peer = peers[target];
-        if (peer.hasQueue() || peer.failure() != null) {
-            return false;
-        }
-        if (!peer.nowTaken.compareAndSet(false, true)) {
-            return false;
-        }
-        int returned = 0;
         try {
-            if (!peer.takeCredits(Peer.cost(bytes))) {
-                return false;
-            }
-            MemorySegment header = peer.nowHeader;
-            returned = peer.takeOwed();
-            Header.write(header, Header.EAGER, returned, context, tag, 0, bytes);
-            if (bytes <= Header.INLINE_BYTES) {
-                MemorySegment.copy(segment, offset, header, Header.INLINE_OFFSET, bytes);
-                channel.send(
-                        target,
-                        header,
-                        0,
-                        Header.BYTES,
-                        io.madeleine.api.SendMode.SAFER,
-                        io.madeleine.api.ReceiveMode.EXPRESS);
-            } else {
-                sendNow(header, segment, offset, bytes, target);
-            }
+            return peers[target].sendNow(segment, offset, bytes, context, tag);
         } catch (MadeleineException e) { // the peer is lost, or the wait was interrupted: nothing was sent
-            peer.addCredits(Peer.cost(bytes));
-            boolean _ = peer.owe(returned);
             throw fault(e, target, "a send of " + bytes + " bytes");
-        } finally {
-            peer.nowTaken.setRelease(false);
         }
-        return true;
     }
 
     /**
@@ -207,16 +177,6 @@ public final class Device {
         return bytes <= Header.INLINE_BYTES
                 && target != rank()
                 && peers[target].trySendInline(segment, offset, bytes, context, tag);
-    }
-
-    private void sendNow(MemorySegment header, MemorySegment segment, long offset, long bytes, int target) {
-        try (var message = channel.beginPacking(target)) {
-            message.pack(
-                    header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, io.madeleine.api.ReceiveMode.EXPRESS);
-            message.pack(
-                    segment, offset, bytes, io.madeleine.api.SendMode.CHEAPER, io.madeleine.api.ReceiveMode.CHEAPER);
-            message.endPacking();
-        }
     }
 
     private void sendToSelf(SendOperation send) {

@@ -11,7 +11,6 @@ import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Peer {
     private static final int MOST_AT_ONCE = 64;
+    private static final int MOST_CREDITS_AT_ONCE = 128;
 
     final int rank;
 
@@ -32,13 +32,14 @@ final class Peer {
     /** Written by the thread that has the turn on the connection. */
     private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES, 64);
 
-    /** Written by the thread that holds {@link #nowTaken}. */
-    final MemorySegment nowHeader = Arena.ofAuto().allocate(Header.BYTES, 64);
-
-    /** Given back by a release only: a fence would wait until the other processor has got the message. */
-    final AtomicBoolean nowTaken = new AtomicBoolean();
+    private final NowHeaders nowHeaders = new NowHeaders();
 
     private final AtomicLong credits;
+
+    /** Credits that only the owner of {@link #nowHeaders} spends; it takes {@link #creditsAtOnce} at a time. */
+    private int ownCredits;
+
+    private final int creditsAtOnce;
     private final AtomicInteger owed = new AtomicInteger();
     private final int owedLimit;
 
@@ -62,6 +63,7 @@ final class Peer {
         this.rank = rank;
         this.credits = new AtomicLong(creditBytes / Header.CREDIT_BYTES);
         this.owedLimit = creditBytes / Header.CREDIT_BYTES / 4;
+        this.creditsAtOnce = Math.min(MOST_CREDITS_AT_ONCE, creditBytes / Header.CREDIT_BYTES / 16);
         this.task = isSelf ? null : channel.newSendTask(rank, this::drain);
     }
 
@@ -83,6 +85,21 @@ final class Peer {
                 return true;
             }
         }
+    }
+
+    /** As {@link #takeCredits(int)}, for a message with this header. */
+    private boolean takeCredits(int cost, MemorySegment header) {
+        if (!nowHeaders.isOwn(header) || cost > creditsAtOnce) {
+            return takeCredits(cost);
+        }
+        if (ownCredits < cost) {
+            if (!takeCredits(creditsAtOnce)) {
+                return takeCredits(cost);
+            }
+            ownCredits += creditsAtOnce;
+        }
+        ownCredits -= cost;
+        return true;
     }
 
     void addCredits(int count) {
@@ -135,7 +152,8 @@ final class Peer {
 
     /** Sends a message that consists of its header in one step; false if that is not possible now. */
     private boolean trySendShort(Outgoing message) {
-        if (!message.isShort() || !nowTaken.compareAndSet(false, true)) {
+        MemorySegment nowHeader = message.isShort() ? nowHeaders.take() : null;
+        if (nowHeader == null) {
             return false;
         }
         RuntimeException failed = null;
@@ -147,7 +165,7 @@ final class Peer {
         } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
             failed = e;
         } finally {
-            nowTaken.setRelease(false);
+            nowHeaders.give(nowHeader);
             if (!isSent) {
                 owed.addAndGet(returned); // for the next header
             }
@@ -160,7 +178,8 @@ final class Peer {
 
     /** Sends an eager message whose body the header holds, if it can leave at once; else nothing has happened. */
     boolean trySendInline(MemorySegment segment, long offset, long bytes, long context, int tag) {
-        if (queued.get() != 0 || failure != null || !nowTaken.compareAndSet(false, true)) {
+        MemorySegment nowHeader = queued.get() != 0 || failure != null ? null : nowHeaders.take();
+        if (nowHeader == null) {
             return false;
         }
         boolean isSent = false;
@@ -168,7 +187,7 @@ final class Peer {
         int returned = 0;
         boolean hasCredits = false;
         try {
-            hasCredits = takeCredits(cost);
+            hasCredits = takeCredits(cost, nowHeader);
             if (hasCredits) {
                 returned = takeOwed();
                 Header.write(nowHeader, Header.EAGER, returned, context, tag, 0, bytes);
@@ -178,13 +197,54 @@ final class Peer {
         } catch (PeerFailedException _) {
             // the operation that follows says so
         } finally {
-            nowTaken.setRelease(false);
+            nowHeaders.give(nowHeader);
             if (!isSent && hasCredits) {
                 addCredits(cost);
                 owed.addAndGet(returned);
             }
         }
         return isSent;
+    }
+
+    /**
+     * Sends an eager message and waits until its memory may be reused.
+     *
+     * @return false if it cannot be sent now; nothing has happened then
+     */
+    boolean sendNow(MemorySegment segment, long offset, long bytes, long context, int tag) {
+        MemorySegment nowHeader = queued.get() != 0 || failure != null ? null : nowHeaders.take();
+        if (nowHeader == null) {
+            return false;
+        }
+        int returned = 0;
+        try {
+            if (!takeCredits(cost(bytes), nowHeader)) {
+                return false;
+            }
+            returned = takeOwed();
+            Header.write(nowHeader, Header.EAGER, returned, context, tag, 0, bytes);
+            if (bytes <= Header.INLINE_BYTES) {
+                MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
+                channel.send(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+            } else {
+                sendWithBody(nowHeader, segment, offset, bytes);
+            }
+        } catch (MadeleineException e) { // nothing was sent
+            addCredits(cost(bytes));
+            boolean _ = owe(returned);
+            throw e;
+        } finally {
+            nowHeaders.give(nowHeader);
+        }
+        return true;
+    }
+
+    private void sendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {
+        try (var message = channel.beginPacking(rank)) {
+            message.pack(nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+            message.pack(segment, offset, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            message.endPacking();
+        }
     }
 
     private boolean trySend(Outgoing message) {
