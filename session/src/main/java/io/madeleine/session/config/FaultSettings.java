@@ -37,6 +37,12 @@ final class FaultSettings {
                 throw reader.wrong(path, "an object, {...}, with a name such as 0-to-1, any-to-2 or any-to-any: ranks");
             }
             one.forEach((key, value) -> checkKey(path, key, value));
+            if (!direction.group(1).equals("any") && rank(direction.group(1)) == rank(direction.group(2))) {
+                throw reader.wrong(path, "the ranks of two processes: none sends to itself over a network");
+            }
+            if (one.containsKey("stall-after") && !one.containsKey("stall-for")) {
+                throw reader.wrong(path + ".stall-after", "stall-for beside it, which says for how long");
+            }
             directions.put(
                     new Faults.Direction(rank(direction.group(1)), rank(direction.group(2))), faults(reader, path));
         }

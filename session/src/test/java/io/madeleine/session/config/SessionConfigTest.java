@@ -289,6 +289,8 @@ class SessionConfigTest {
                 "unknown key madeleine.faults.links.0-to-1.dealy",
                 "did you mean delay?");
         assertContains(refusal("faults.links.any-to-any.delay=2"), "any-to-any.delay = ", "a duration with its unit");
+        assertContains(refusal("faults.links.0-to-0.delay=2ms"), "links.0-to-0", "the ranks of two processes");
+        assertContains(refusal("faults.links.0-to-1.stall-after=2s"), "0-to-1.stall-after = ", "stall-for beside it");
     }
 
     @Test
