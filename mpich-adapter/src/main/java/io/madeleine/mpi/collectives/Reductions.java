@@ -13,7 +13,7 @@ public final class Reductions {
     static final long LONG_REDUCTION_BYTES = 8 << 10;
 
     /** As {@link #LONG_REDUCTION_BYTES} for two members, where halving saves no bytes, but half of the combining. */
-    static final long LONG_PAIR_BYTES = 64 << 10;
+    static final long LONG_PAIR_BYTES = 512 << 10;
 
     private Reductions() {}
 
