@@ -50,7 +50,7 @@ final class NowHeaders {
 
     /** Gives memory back that the calling thread has taken. */
     void give(MemorySegment header) {
-        if (header == own) {
+        if (isOwn(header)) {
             ownTaken = false;
         } else {
             sharedTaken.setRelease(false);
@@ -59,6 +59,6 @@ final class NowHeaders {
 
     /** Whether the memory is the owner's, which is the calling thread then. */
     boolean isOwn(MemorySegment header) {
-        return header == own;
+        return header.address() == own.address();
     }
 }

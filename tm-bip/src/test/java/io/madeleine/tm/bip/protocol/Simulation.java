@@ -287,9 +287,7 @@ final class Simulation {
         int sent = 0;
         for (int bytes = end.produce(nowNs, OUT, false); bytes > 0; bytes = end.produce(nowNs, OUT, false)) {
             check(++sent < LONGEST_BURST, "datagrams without end");
-            check(
-                    end.timeoutCount() <= 1 || bytes <= MOST_WITHOUT_DATA_BYTES,
-                    "data to an end that does not answer");
+            check(end.timeoutCount() <= 1 || bytes <= MOST_WITHOUT_DATA_BYTES, "data to an end that does not answer");
             network.send(nowNs, 1 - side, OUT);
         }
         long due = end.nextDeadlineNs();
