@@ -10,6 +10,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -50,9 +51,8 @@ class PerfIT {
             assertEquals(5, row.getDoubleList("rounds").size());
             assertTrue(row.getString("transmissionModule").startsWith(row.getString("name") + "/"), line);
             assertTrue(0 < row.getDouble("min") && row.getDouble("min") <= row.getDouble("median"), line);
-            // the median is that of the rounds, the percentile one of all samples: in noise rounds differ in both
-            boolean noisy = row.hasPath("noisy") && row.getBoolean("noisy");
-            assertTrue(noisy || row.getDouble("median") <= row.getDouble("p99"), line);
+            // the median is that of the rounds, the percentile one of all samples, of which a slow round may have most
+            assertTrue(Collections.min(row.getDoubleList("rounds")) <= row.getDouble("p99"), line);
             assertTrue(row.getDouble("min") <= row.getDouble("p99"), line);
             assertTrue(row.getDouble("p99") <= row.getDouble("max"), line);
             found.add(row.getString("name") + " " + row.getString("pattern") + " " + row.getString("unit") + " "
