@@ -95,6 +95,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
         private int singlyFrom = -1;
 
         private boolean foundTooLarge;
+        private boolean foundFailure;
         private boolean isRefused;
 
         Outgoing(boolean isInet6) {
@@ -148,18 +149,20 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
                 }
                 singlyFrom = 0; // the system says of all what may be true of one, or it cannot cut for this path
                 foundTooLarge = false;
+                foundFailure = false;
                 isEnded = true;
             }
             while (singlyFrom < keptBytes) {
                 int bytes = Math.min(segmentBytes, keptBytes - singlyFrom);
-                int status = outcome(transmit(kept, singlyFrom, bytes, to, 0));
-                if (status == FULL) {
+                long sent = transmit(kept, singlyFrom, bytes, to, 0);
+                if (sent == SocketCalls.EAGAIN) {
                     return FULL;
                 }
-                foundTooLarge |= status == TOO_LARGE;
+                foundTooLarge |= sent == SocketCalls.EMSGSIZE;
+                foundFailure |= sent < 0;
                 singlyFrom += bytes;
             }
-            isRefused = !foundTooLarge;
+            isRefused = !foundFailure; // each can leave alone, so it was the cutting; else the network may be down
             return emptied(foundTooLarge ? TOO_LARGE : SENT);
         }
 
