@@ -148,10 +148,11 @@ final class FaultyConnection implements ProtocolConnection, ConnectionListener {
         cut = true;
         inner.giveUp();
         drop();
-        loss = new Loss(
-                LossKind.CONNECTION,
-                false,
-                "madeleine.faults.links." + direction + ".cut-after has cut the connection");
+        loss = new Loss(LossKind.CONNECTION, false, whatCut());
+    }
+
+    private String whatCut() {
+        return "madeleine.faults.links." + direction + ".cut-after has cut the connection";
     }
 
     private void drop() {
@@ -244,7 +245,7 @@ final class FaultyConnection implements ProtocolConnection, ConnectionListener {
 
     @Override
     public String seenOfLoss() {
-        return inner.seenOfLoss();
+        return cut ? whatCut() : inner.seenOfLoss();
     }
 
     @Override
