@@ -20,7 +20,8 @@ public final class Dispatcher {
     /** The engine is closed: no thread can enter. */
     private static final long CLOSED = -2;
 
-    private static final VarHandle INSIDE = insideHandle();
+    private static final VarHandle INSIDE = handle("inside", long.class);
+    private static final VarHandle VISITS = handle("visits", int.class);
 
     private final String name;
     private final IntSupplier task;
@@ -31,6 +32,9 @@ public final class Dispatcher {
     /** The id of the thread inside. Not a reference to the thread: storing one costs a fence with some collectors. */
     private volatile long inside = NOBODY;
 
+    @SuppressWarnings("UnusedVariable") // read by VISITS
+    private int visits; // a lost increment does no harm
+
     /** The object on which the running handler may wait without a bound: the arrivals of its own message. */
     private @Nullable Waitable own;
 
@@ -39,9 +43,9 @@ public final class Dispatcher {
     /** Whether the thread was interrupted while its handler waited. */
     private boolean interruptIsHeld;
 
-    private static VarHandle insideHandle() {
+    private static VarHandle handle(String field, Class<?> type) {
         try {
-            return MethodHandles.lookup().findVarHandle(Dispatcher.class, "inside", long.class);
+            return MethodHandles.lookup().findVarHandle(Dispatcher.class, field, type);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -68,6 +72,16 @@ public final class Dispatcher {
     /** Whether the task may have work. */
     boolean hasWork() {
         return hasWork.getAsBoolean();
+    }
+
+    /** A thread is about to poll for this dispatcher's work without leading. */
+    public void visit() {
+        visits++;
+    }
+
+    /** How often threads have polled for its work without leading, roughly. */
+    int visits() {
+        return (int) VISITS.getOpaque(this);
     }
 
     /** The name for error messages. */

@@ -77,7 +77,7 @@ final class HandlerWaits {
                 return true;
             }
         }
-        engine.raiseDemand();
+        engine.raiseDemandAtOnce();
         try {
             return follow(self, on, condition, startNs, untilNs);
         } finally {

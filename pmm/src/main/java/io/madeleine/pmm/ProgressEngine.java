@@ -232,6 +232,12 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /** As {@link #raiseDemand()}, for a thread that waits and cannot lead. */
+    void raiseDemandAtOnce() {
+        raiseDemand();
+        progressThreads.onDuty().hurry();
+    }
+
     /** Undoes one {@link #raiseDemand()}. */
     public void lowerDemand() {
         demand.decrementAndGet();
@@ -254,6 +260,11 @@ public final class ProgressEngine implements AutoCloseable {
     /** Whether only handlers demand progress. */
     boolean isOnlyForHandlers() {
         return demand.get() <= rounds.handlerCount() && !roundIsWanted;
+    }
+
+    /** Whether anything but handlers demands progress: a waiting thread, pending work, or an adapter. */
+    boolean needsMoreThanHandlers() {
+        return !isOnlyForHandlers() || demands.isHeld();
     }
 
     /** Whether the leader has to do another round before it sleeps. */
@@ -282,6 +293,11 @@ public final class ProgressEngine implements AutoCloseable {
     /** How often a thread has taken the lead. */
     int leadCount() {
         return lead.takeCount();
+    }
+
+    /** How often threads have begun to poll, with the lead or beside it, roughly. */
+    int pollCount() {
+        return lead.takeCount() + rounds.visits();
     }
 
     /** Whether a thread that could lead is parked. */
@@ -358,6 +374,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (self.isVirtual()) {
             roundIsWanted = true;
             callOwnThread();
+            progressThreads.onDuty().hurry();
             leaveCarrier();
             return 0;
         }
@@ -486,7 +503,7 @@ public final class ProgressEngine implements AutoCloseable {
         boolean mayLead = !self.isVirtual();
         long selfId = self.threadId();
         if (!mayLead) {
-            raiseDemand();
+            raiseDemandAtOnce();
         }
         try {
             while (true) {

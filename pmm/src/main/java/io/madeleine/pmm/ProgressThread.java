@@ -15,7 +15,6 @@ import java.util.concurrent.locks.LockSupport;
 final class ProgressThread extends Thread {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
     private static final long PAUSE_AFTER_FAILURE_NS = 10_000_000;
-    private static final long GRACE_NS = 100_000;
 
     /** Checks this often whether the lead is free: the last leader's stack may have overflowed before it could tell. */
     private static final long LONGEST_PARK_NS = 1_000_000_000;
@@ -40,13 +39,20 @@ final class ProgressThread extends Thread {
     private final Condition mayStop;
     private final String polledInVain;
     private long pausedNs = System.nanoTime();
+
+    /** How often others had begun to poll when this thread last looked, and when that was. */
+    private int pollsSeen;
+
+    private long seenNs = pausedNs;
+    private final Grace grace = new Grace(pausedNs);
     private volatile boolean deeplyParked;
+    private volatile boolean inLongGrace;
 
     ProgressThread(ProgressEngine engine, VirtualLeader virtual, String name) {
         super("madeleine-progress-" + name);
         this.engine = engine;
         this.virtual = virtual;
-        this.mayStop = () -> !engine.hasDemand() || engine.hasLeadSeekers() || engine.isClosed();
+        this.mayStop = () -> !engine.hasDemand() || engine.hasLeadSeekers() || engine.isClosed() || othersPollOften();
         this.polledInVain = "polling failed on " + getName() + "; it goes on";
         setDaemon(true);
     }
@@ -59,6 +65,13 @@ final class ProgressThread extends Thread {
     /** There is demand, and the lead may be free. */
     void leadIsFree() {
         if (deeplyParked) {
+            LockSupport.unpark(this);
+        }
+    }
+
+    /** A thread that cannot lead waits. */
+    void hurry() {
+        if (inLongGrace) {
             LockSupport.unpark(this);
         }
     }
@@ -89,37 +102,55 @@ final class ProgressThread extends Thread {
 
     private void leadWhenNeeded() {
         int busyRounds = 0;
-        int leadsSeen = engine.leadCount();
+        long _ = look();
         while (!engine.isClosed()) {
             boolean _ = interrupted(); // no interrupt is meant for this thread, and an interrupted thread does not park
             // a handler kept this thread for too long, and another one is on duty
             if (!engine.progressThreads().isOnDuty(this)) {
                 standBy();
                 busyRounds = 0;
-                leadsSeen = engine.leadCount();
+                long _ = look();
             } else if (virtual.hasTurn()) {
                 watch();
                 busyRounds = 0;
-                leadsSeen = engine.leadCount(); // the virtual leader has released the lead for good
+                long _ = look(); // the virtual leader has released the lead for good
             } else if (!engine.hasDemand()) {
                 parkDeeply(false);
                 busyRounds = 0;
-                leadsSeen = engine.leadCount(); // new demand: the last leader may have left long ago
+                long _ = look(); // new demand: the last leader may have left long ago
             } else if (busyRounds > GRACE_ROUNDS) {
                 parkDeeply(true);
                 if (!engine.isLedByAnother(this)) {
                     engine.passLeadOn(); // threads that seek the lead have not heard that it is free
                 }
                 busyRounds = 0;
-            } else if (engine.isLedByAnother(this) || engine.hasLeadSeekers() || engine.leadCount() != leadsSeen) {
-                leadsSeen = engine.leadCount();
-                busyRounds++;
-                LockSupport.parkNanos(this, GRACE_NS);
+            } else if (engine.isLedByAnother(this) || engine.hasLeadSeekers() || engine.pollCount() != pollsSeen) {
+                int before = pollsSeen;
+                long elapsedNs = look();
+                busyRounds = pollsSeen == before ? busyRounds + 1 : 0;
+                leaveLeadToOthers(pollsSeen - before, elapsedNs);
             } else {
                 busyRounds = 0;
+                if (engine.needsMoreThanHandlers()) {
+                    grace.wasMissed(System.nanoTime());
+                }
                 lead();
-                leadsSeen = engine.leadCount() - 1; // a seeker may have had the lead by now and left it for a moment
+                pollsSeen = engine.pollCount() - 1; // a seeker may have had the lead by now and left it for a moment
             }
+        }
+    }
+
+    /** Parks for a time of grace; others have begun to poll {@code polls} times during the last one. */
+    private void leaveLeadToOthers(int polls, long elapsedNs) {
+        if (!engine.needsMoreThanHandlers()) {
+            grace.hasPassed(polls, seenNs, elapsedNs);
+        }
+        inLongGrace = grace.isLong();
+        try {
+            // checks again after setting the flag: a thread raises demand before it reads the flag
+            LockSupport.parkNanos(this, engine.needsMoreThanHandlers() ? Grace.SHORTEST_NS : grace.lengthNs());
+        } finally {
+            inLongGrace = false;
         }
     }
 
@@ -157,10 +188,26 @@ final class ProgressThread extends Thread {
         }
     }
 
+    /** Whether others have begun to poll often since the last look, while this thread slept with the lead. */
+    private boolean othersPollOften() {
+        int polls = engine.pollCount() - pollsSeen;
+        return polls > 0 && Grace.isOften(polls, look()) && !engine.needsMoreThanHandlers();
+    }
+
+    /** Notes how often others have begun to poll; returns the time since the last look. */
+    private long look() {
+        long nowNs = System.nanoTime();
+        long elapsedNs = nowNs - seenNs;
+        seenNs = nowNs;
+        pollsSeen = engine.pollCount();
+        return elapsedNs;
+    }
+
     private void lead() {
         if (!engine.tryLead(this)) {
             return;
         }
+        long _ = look();
         WaitOutcome outcome = WaitOutcome.MET;
         try {
             outcome = engine.lead(false, never, mayStop, ProgressEngine.NO_DEADLINE);

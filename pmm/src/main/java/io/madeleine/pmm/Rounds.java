@@ -71,6 +71,15 @@ final class Rounds {
         return handlerCount;
     }
 
+    /** How often threads have polled for a dispatcher's work without leading, roughly. */
+    int visits() {
+        int sum = 0;
+        for (Dispatcher dispatcher : dispatchers) {
+            sum += dispatcher.visits();
+        }
+        return sum;
+    }
+
     /** Lets no more handlers be called; waits until {@code giveUpNs} for running ones. */
     void closeHandlers(long giveUpNs) {
         for (Dispatcher dispatcher : dispatchers) {

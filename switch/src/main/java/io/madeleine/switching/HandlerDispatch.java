@@ -95,6 +95,10 @@ final class HandlerDispatch {
      * @return whether the condition is met
      */
     boolean handleUntil(BooleanSupplier condition, SwitchedConnection sender, int looks) {
+        Dispatcher within = dispatcher;
+        if (within != null) {
+            within.visit();
+        }
         int handled = 0;
         for (int left = looks; left > 0 && handled < MOST_BESIDE; left--) {
             int found = goOn(sender.receiving()) ? 1 : handleNext(sender, condition, MOST_BESIDE - handled);
