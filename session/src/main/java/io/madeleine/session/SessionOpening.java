@@ -188,12 +188,23 @@ final class SessionOpening {
     private void injectFaults(List<ProcessDescription> descriptions) {
         Faults faults = config.faults();
         if (faults.any()) {
+            checkRanks(faults, descriptions.size());
             LOGGER.log(Level.WARNING, () -> membership + ": madeleine.faults injects faults: " + faults.summary());
             ToIntFunction<ProcessIdentity> rankOf = peer -> IntStream.range(0, descriptions.size())
                     .filter(rank -> descriptions.get(rank).identity().equals(peer))
                     .findFirst()
                     .orElseThrow();
             adapters.replaceAll((_, adapter) -> faults.around(adapter, membership.rank(), rankOf));
+        }
+    }
+
+    private static void checkRanks(Faults faults, int size) {
+        for (Faults.Direction direction : faults.directions().keySet()) {
+            if (direction.from() >= size || direction.to() >= size) {
+                throw new ConfigurationException("madeleine.faults.links." + direction
+                        + " names a process that the session does not have: expected ranks from 0 to " + (size - 1)
+                        + ", or any");
+            }
         }
     }
 

@@ -229,6 +229,18 @@ class SessionTest {
     }
 
     @Test
+    void shouldRefuseFaultsOfARankThatItDoesNotHave() {
+        for (String direction : List.of("0-to-1", "1-to-any", "any-to-3")) {
+            Map<String, Object> settings = Map.of("madeleine.faults.links." + direction + ".delay", "1ms");
+            ConfigurationException failure =
+                    assertThrows(ConfigurationException.class, () -> TestSessions.open(settings));
+            assertTrue(
+                    failure.getMessage().contains("madeleine.faults.links." + direction + " names a process"),
+                    failure.getMessage());
+        }
+    }
+
+    @Test
     void shouldOfferTheNearestNameForAnUnknownChannel() {
         try (Session session = TestSessions.open(Map.of())) {
             ConfigurationException failure =
