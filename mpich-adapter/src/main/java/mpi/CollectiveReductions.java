@@ -51,6 +51,7 @@ final class CollectiveReductions {
 
         /** The receive buffer with the operands in it. */
         Area loaded(Operand output, int count) {
+            output.checkWritable();
             Area data = output.area(count, isInPlace());
             if (!isInPlace()) {
                 data.copyFrom(input().area(count, true));
@@ -130,6 +131,7 @@ final class CollectiveReductions {
         Plan plan = plan(isExclusive ? "exscan" : "scan", communicator);
         Area own = values.input().area(count, true);
         Operand output = values.output();
+        output.checkWritable();
         Area result = output.area(count, true); // rank 0 of an exclusive scan keeps what it has
         Reductions.scan(plan.schedule, own, result, combining, isExclusive);
         output.store(plan.schedule, result, count);
@@ -142,6 +144,7 @@ final class CollectiveReductions {
         Combining combining = new Combining(operation.reduction(type), type.type());
         Area lower = Operand.of(in, 0, type).copy(count);
         Operand output = Operand.of(inOut, 0, type);
+        output.checkWritable();
         Area upper = output.area(count, true);
         combining.operation().apply(lower.memory(), upper.memory(), upper.bytes(), type.type());
         if (!type.type().isDense()) {

@@ -106,6 +106,7 @@ final class Collectives {
         }
         long items = (long) receive.count() * communicator.size();
         Operand target = receive.operand();
+        target.checkWritable();
         Area all = target.area(items, send.isInPlace());
         long block = all.bytes() / communicator.size();
         Area place = all.slice(root * block, block);
@@ -209,6 +210,7 @@ final class Collectives {
         Plan plan = plan("allgather", communicator);
         long items = (long) receive.count() * communicator.size();
         Operand target = receive.operand();
+        target.checkWritable();
         Area all = target.area(items, send.isInPlace());
         long block = all.bytes() / communicator.size();
         if (!send.isInPlace()) {

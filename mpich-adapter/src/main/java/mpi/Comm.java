@@ -213,7 +213,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             }
             Combining combining = values.combining();
             PointToPoint buffers = messages();
-            Area result = buffers.area(receive, receiveOffset, count, type);
+            Area result = buffers.resultArea(receive, receiveOffset, count, type);
             Area input = send == null || isInPlace ? result : buffers.area(send, sendOffset, count, type);
             steps().allreduce(input, result, combining);
         } catch (MpiFault e) {

@@ -92,6 +92,11 @@ final class Operand {
         }
     }
 
+    /** Throws if nothing can be received here, since the buffer is read-only. */
+    void checkWritable() {
+        MemorySegment _ = Buffers.writable(memory);
+    }
+
     /** Sets a payload to the first items. */
     void set(Payload payload, long count) {
         Buffers.set(payload, memory, offset, count, type);
@@ -107,6 +112,9 @@ final class Operand {
     /** The first items as one range: in place if they have no gaps, else a copy. */
     Area area(long count, boolean isInput) {
         Payload items = payload(0, count);
+        if (!isInput) {
+            checkWritable();
+        }
         if (type.isDense()) {
             return new Area(memory, items.bytes() == 0 ? 0 : start(), items.bytes());
         }

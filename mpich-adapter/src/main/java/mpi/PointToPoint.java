@@ -113,6 +113,12 @@ final class PointToPoint {
         return new Area(memory, start, count * type.type().size());
     }
 
+    /** As {@link #area}, for what will be written. */
+    Area resultArea(Object buffer, int offset, int count, Datatype type) {
+        MemorySegment _ = Buffers.writable(segments.memory(buffer));
+        return area(buffer, offset, count, type);
+    }
+
     /** Where the items of a plain buffer begin, in bytes; throws if they do not lie within it. */
     private static long start(Object buffer, int offset, int count, Datatype datatype, MemorySegment memory) {
         Type type = datatype.type();
@@ -231,6 +237,7 @@ final class PointToPoint {
             return new Receiving(receive, status -> packed.setSize(Math.toIntExact(status.bytes())));
         }
         operand.set(receive.payload(), data.count());
+        operand.checkWritable();
         return new Receiving(receive, operand.isCopy() ? _ -> operand.giveBack() : null);
     }
 
@@ -251,7 +258,7 @@ final class PointToPoint {
         }
         int from = source(source);
         receiveTag(tag);
-        MemorySegment memory = segments.memory(buffer);
+        MemorySegment memory = Buffers.writable(segments.memory(buffer));
         long start = start(buffer, offset, count, type, memory);
         ReceiveOperation receive = device.takeReceive();
         receive.prepare(from, communicator.context(), tag, communicator.group());
@@ -299,7 +306,7 @@ final class PointToPoint {
         }
         int from = source(source);
         receiveTag(tag);
-        MemorySegment memory = segments.memory(buffer);
+        MemorySegment memory = Buffers.writable(segments.memory(buffer));
         long start = start(buffer, offset, count, type, memory);
         ReceiveOperation receive = device.takeReceive();
         receive.prepare(from, communicator.context(), tag, communicator.group());

@@ -588,6 +588,23 @@ class PointToPointTest {
     }
 
     @Test
+    void shouldRefuseToReceiveIntoAReadOnlyBuffer() {
+        ByteBuffer small = MPI.newByteBuffer(8).asReadOnlyBuffer();
+        IntBuffer direct = MPI.newIntBuffer(2).asReadOnlyBuffer();
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                assertError(MPI.ERR_BUFFER, () -> comm.recv(small, 8, MPI.BYTE, 0, 0));
+                assertError(MPI.ERR_BUFFER, () -> comm.iRecv(direct, 2, MPI.INT, 0, 0));
+                assertError(MPI.ERR_BUFFER, () -> comm.iRecv(direct, 1, MPI.INT2, 0, 0));
+                assertError(MPI.ERR_BUFFER, () -> comm.allReduce(new int[2], direct, 2, MPI.INT, MPI.SUM));
+                Request send = comm.iSend(direct, 2, MPI.INT, 0, 0);
+                comm.recv(MPI.newIntBuffer(2), 2, MPI.INT, 0, 0);
+                send.waitFor();
+            });
+        }
+    }
+
+    @Test
     void shouldRefuseWrongArguments() {
         try (World world = new World("sci", 1)) {
             world.run(comm -> {
