@@ -35,7 +35,7 @@ record CProgram(String compiler, String wire, List<String> libraries) {
     /** The wire that also has benchmarks of its own. */
     static final String MPI = "mpi";
 
-    private static final List<String> OPTIONS = List.of("-O2", "-std=gnu11");
+    private static final List<String> OPTIONS = List.of("-O2", "-std=gnu11", "-pthread");
     private static final List<String> HEADERS = List.of("wire.h");
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final int HASH_BYTES = 8;

@@ -22,8 +22,8 @@ import java.util.Optional;
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
 final class NativePeer extends ResidentSubject {
-    /** The largest payload of a datagram. */
-    private static final long DATAGRAM_BYTES = 65_507;
+    /** The longest messages of programs that know round trips only: a datagram's payload, a cell. */
+    private static final Map<String, Long> LONGEST_ROUND_TRIPS = Map.of("udp", 65_507L, "handler", 8_192L);
 
     private final Kit kit;
     private final Conditions conditions;
@@ -106,8 +106,8 @@ final class NativePeer extends ResidentSubject {
         if (!pattern.isRoundTrip() && pattern != Pattern.BANDWIDTH && pattern != Pattern.RATE) {
             return false; // the programs in C know these
         }
-        boolean datagrams = kit.program().wire().equals("udp");
-        return datagrams ? pattern.isRoundTrip() && bytes <= DATAGRAM_BYTES : bytes <= Integer.MAX_VALUE;
+        Long longest = LONGEST_ROUND_TRIPS.get(kit.program().wire());
+        return longest == null ? bytes <= Integer.MAX_VALUE : pattern.isRoundTrip() && bytes <= longest;
     }
 
     @Override

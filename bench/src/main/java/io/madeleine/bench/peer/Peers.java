@@ -44,6 +44,10 @@ public final class Peers {
         peers.add(preset(
                 "c-shm-streaming", "the same in C, the receiver's copy with streaming stores", "shm", "streaming"));
         peers.add(preset("c-cma", "in C with a single copy, process_vm_readv, from 32 KiB on", "shm", "single-copy"));
+        peers.add(program(
+                "c-shm-handler",
+                "shared memory in C, with a thread that handles messages while the program computes; round trips only",
+                "handler"));
         peers.add(mpi("mpich", "MPICH with its defaults", Kit.MPICH, MpiLauncher.MPICH));
         peers.add(fixed("mpich-tcp", "MPICH over TCP", Kit.MPICH, MpiLauncher.MPICH, "tcp"));
         peers.add(mpi("openmpi", "Open MPI with its defaults", Kit.OPEN_MPI, MpiLauncher.OPEN_MPI));
