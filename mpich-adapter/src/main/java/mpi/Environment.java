@@ -115,7 +115,10 @@ final class Environment {
 
     private static String place(Pending operation) {
         long identity = operation.context() >> 1;
-        return identity == ContextNumbers.WORLD ? "" : " in communicator " + identity;
+        if (identity == ContextNumbers.WORLD) {
+            return "";
+        }
+        return identity == ContextNumbers.FINALIZE ? " in MPI_Finalize" : " in communicator " + identity;
     }
 
     /** Ends all processes of the job. Does not return, unless the session was opened with another way to end. */
@@ -138,7 +141,7 @@ final class Environment {
         int errorClass = ErrorClass.OTHER;
         boolean isInOrder = false;
         try {
-            world.barrier(); // a process that has come this far receives nothing more
+            leaving().barrier(); // a process that has come this far receives nothing more
             if (!device.awaitCondition(this::haveAllLeft, QUEUES_NS, TimeUnit.NANOSECONDS)) {
                 throw new MPIException(
                         MPI.ERR_PENDING,
@@ -157,6 +160,15 @@ final class Environment {
             }
             session.close();
         }
+    }
+
+    /** All processes, apart from what a failed collective operation has left in the world's communicator. */
+    private Intracomm leaving() {
+        Intracomm leaving = new Intracomm();
+        RankGroup all = new RankGroup(IntStream.range(0, size()).toArray());
+        leaving.become(this, new Communicator(device, all, ContextNumbers.FINALIZE), "MPI_Finalize");
+        leaving.setErrhandler(world.getErrhandler());
+        return leaving;
     }
 
     /** Others may still wait for this process, which will not answer any more. */

@@ -281,4 +281,17 @@ class CollectiveFailuresTest {
             default -> comm.probe(0, 5);
         }
     }
+
+    /** As after an error: one member has given the operation up, and the other's message still comes. */
+    @Test
+    void shouldFinalizeWhateverAnAbandonedOperationHasLeft() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                if (comm.getRank() == 0) {
+                    comm.bcast(new int[1], 1, MPI.INT, 0);
+                }
+                comm.environment().end();
+            });
+        }
+    }
 }

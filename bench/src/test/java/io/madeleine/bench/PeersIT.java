@@ -92,7 +92,7 @@ class PeersIT {
     /** Whoever has round trips has these patterns, too; of ours, each memory is a row of its own, and a handler another. */
     @Test
     void shouldMeasureUntouchedBlocksAndComputingProcessesForAllThatHaveRoundTrips() {
-        String peers = "nio,c-udp,c-shm,openmpi";
+        String peers = "nio,c-udp,c-shm,c-shm-handler,openmpi";
         PerfCall run =
                 PerfCall.of("--protocol sci --sizes 1000 --pattern osu-latency,compute-1ms --rounds 1 --seconds 0.05"
                         + " --json - --peers " + peers);

@@ -12,10 +12,13 @@ public final class ContextNumbers {
     /** The communicator of all processes. */
     public static final long WORLD = 0;
 
+    /** The communicator of all processes in {@code MPI_Finalize}: messages left in another one do not disturb it. */
+    public static final long FINALIZE = 2;
+
     private static final int SELF = 1;
 
     private final int sessionRank;
-    private final AtomicInteger next = new AtomicInteger(SELF + 1);
+    private final AtomicInteger next = new AtomicInteger((int) FINALIZE + 1);
 
     /** The identities that a process hands out. */
     public ContextNumbers(int sessionRank) {
