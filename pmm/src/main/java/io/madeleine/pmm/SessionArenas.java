@@ -6,6 +6,7 @@ import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.SessionMemory;
 import java.lang.foreign.Arena;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -42,9 +43,12 @@ public final class SessionArenas implements AutoCloseable {
         this.kept = new RegionArena(this, Arena.ofAuto());
     }
 
-    /** Sets the sources of memory; an allocation uses the first one that has memory for it. */
+    /** Sets the sources of memory; an allocation uses the first one that has memory for it, those that take
+     * {@linkplain MemorySource#takesAnyMemory any memory} last. */
     public void takeFrom(List<MemorySource> found) {
-        sources = List.copyOf(found);
+        sources = found.stream()
+                .sorted(Comparator.comparing(MemorySource::takesAnyMemory))
+                .toList();
     }
 
     /** The session's memory as modules see it. */

@@ -91,7 +91,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
 
     @Override
     public RemoteMemoryCapabilities capabilities() {
-        return new RemoteMemoryCapabilities(false, true, false, Long.MAX_VALUE);
+        return new RemoteMemoryCapabilities(false, true, true, false, Long.MAX_VALUE);
     }
 
     @Override

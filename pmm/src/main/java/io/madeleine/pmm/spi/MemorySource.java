@@ -33,6 +33,14 @@ public interface MemorySource {
     }
 
     /**
+     * Whether {@link #allocateShared} returns ordinary memory: this network's peers can access what any source has
+     * returned. The session prefers other sources, so that peers of their networks can access the memory too.
+     */
+    default boolean takesAnyMemory() {
+        return false;
+    }
+
+    /**
      * Allocates memory of any size that peers can access by {@link RemoteMemory}. The session cuts several small blocks
      * of one arena out of one region.
      *

@@ -29,6 +29,9 @@ public final class RemoteMemoryException extends MadeleineException {
         /** The export permits only reading. */
         READ_ONLY,
 
+        /** The network cannot do this; its capabilities say so. */
+        UNSUPPORTED,
+
         /** The owner has revoked the export or freed the memory. */
         REVOKED,
 

@@ -3,8 +3,10 @@ package io.madeleine.tm.via;
 import io.madeleine.tm.via.port.LocalEndpoints;
 import io.madeleine.tm.via.port.ViaPort;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The peers in the address vector, each once however many connections it has.
@@ -15,6 +17,9 @@ final class Peers {
     private final ViaPort port;
     private final Map<String, Peer> byName = new HashMap<>();
     private final Map<Long, String> names = new HashMap<>();
+
+    /** The names of those that stay as long as the adapter. */
+    private final Set<String> kept = new HashSet<>();
 
     private static final class Peer {
         final long number;
@@ -41,6 +46,21 @@ final class Peers {
         }
         peer.users++;
         return peer.number;
+    }
+
+    /** As {@link #use}, for as long as the adapter is open. */
+    long useForGood(byte[] name) {
+        String text = HexFormat.of().formatHex(name);
+        if (kept.add(text)) {
+            try {
+                return use(name);
+            } catch (RuntimeException e) {
+                kept.remove(text);
+                throw e;
+            }
+        }
+        Peer peer = byName.get(text);
+        return peer == null ? use(name) : peer.number;
     }
 
     /** A connection to the peer has been freed; the last one removes it. */

@@ -39,6 +39,10 @@ final class Providers {
     private static final List<Path> DEVICES =
             List.of(Path.of("/sys/class/infiniband"), Path.of("/sys/class/cxi"), Path.of("/sys/class/hfi1"));
 
+    /** What to ask for beyond messages and writes, the best first. */
+    private static final List<FabricInfo.Extras> EXTRAS = List.of(
+            new FabricInfo.Extras(true, true), new FabricInfo.Extras(false, true), new FabricInfo.Extras(true, false));
+
     private static final AtomicInteger OPENED = new AtomicInteger();
 
     private Providers() {}
@@ -95,7 +99,20 @@ final class Providers {
                         .filter(_ -> adapter.provider().isPresent())
                         .findFirst());
         offers.stream().filter(offer -> chosen.filter(offer::equals).isEmpty()).forEach(FabricInfo::close);
-        return chosen.orElseThrow(() -> new SessionException(refusal(library, adapter, source, key)));
+        FabricInfo offer = chosen.orElseThrow(() -> new SessionException(refusal(library, adapter, source, key)));
+        return withExtras(offer, new FabricInfo.Query(adapter.provider(), adapter.domain(), source));
+    }
+
+    /** The same offer with as much of what remote memory needs as the provider has. */
+    private static FabricInfo withExtras(FabricInfo plain, FabricInfo.Query query) {
+        for (FabricInfo.Extras extras : EXTRAS) {
+            Optional<FabricInfo> better = plain.with(extras, query);
+            if (better.isPresent()) {
+                plain.close();
+                return better.get();
+            }
+        }
+        return plain;
     }
 
     private static boolean isReachable(AdapterConfig adapter, Optional<String> source, String key) {

@@ -8,11 +8,13 @@ import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.RemoteMemory;
 import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.link.ActiveList;
 import io.madeleine.tm.via.link.ConnectionSizes;
@@ -26,6 +28,8 @@ import io.madeleine.tm.via.port.PortSettings;
 import io.madeleine.tm.via.port.Receives;
 import io.madeleine.tm.via.port.RegionUses;
 import io.madeleine.tm.via.port.ViaPort;
+import io.madeleine.tm.via.remote.RemoteHome;
+import io.madeleine.tm.via.remote.ViaRemoteMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #poll} and {@link #bury}; the thread that handles completions, which may be a receiver that looks for itself,
  * calls {@link #onMessage}.
  */
-final class ViaAdapter implements Adapter, Home, Receives.Receiver {
+final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     /** Receives for openings and frames of peers that have no connection yet. */
     private static final int LINE_RECEIVES = 16;
 
@@ -63,6 +67,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     private final ViaProgress progress;
     private final RegionUses regions;
     private final Peers peers;
+    private final ViaRemoteMemory remote;
     private final ConnectionTable connections;
     private final ConnectionManager manager;
     private final ReentrantLock lock = new ReentrantLock();
@@ -97,6 +102,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         if (info.provider().equals(Providers.SHM)) {
             LocalEndpoints.open(localName());
         }
+        this.remote = new ViaRemoteMemory(this, context);
         this.progress = new ViaProgress(this, context.reactor());
         port.receives().reserve(LINE_RECEIVES);
     }
@@ -135,6 +141,16 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     @Override
     public ProgressSource progress() {
         return progress;
+    }
+
+    @Override
+    public Optional<MemorySource> memorySource() {
+        return Optional.of(remote);
+    }
+
+    @Override
+    public Optional<RemoteMemory> remoteMemory() {
+        return Optional.of(remote);
     }
 
     @Override
@@ -233,6 +249,8 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
                 openings.add(new Arrived(slot, memory, at, bytes, null));
                 lineHasWork();
                 return;
+            } else if (to == MessageFlyweight.NO_CONNECTION && ViaRemoteMemory.isKind(kind)) {
+                remote.onMessage(memory, at, bytes);
             }
         }
         port.receives().post(slot);
@@ -319,6 +337,41 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         wake();
     }
 
+    // ---- RemoteHome
+
+    @Override
+    public long usePeer(byte[] name) {
+        lock.lock();
+        try {
+            return peers.useForGood(name);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public byte[] shortName(int mostBytes) {
+        return ShortNames.of(port.name(), address.provider());
+    }
+
+    @Override
+    public byte[] nameOf(byte[] shortName) {
+        return ShortNames.name(shortName, port.name());
+    }
+
+    @Override
+    public byte[] nameIn(String text) {
+        return ViaAddress.read(text)
+                .filter(peer -> peer.provider().equals(address.provider()))
+                .map(ViaAddress::name)
+                .orElseGet(() -> new byte[0]);
+    }
+
+    @Override
+    public boolean isDead(String text) {
+        return ViaAddress.read(text).filter(peer -> peer.isDead(address)).isPresent();
+    }
+
     // ---- Home
 
     @Override
@@ -365,6 +418,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         if (linesHaveWork || nowNs - controlDueNs >= 0 && controlDueNs != Long.MAX_VALUE) {
             work += control(nowNs);
         }
+        work += remote.poll(nowNs);
         work += tell();
         work += active.poll();
         if (!graves.isEmpty()) {
@@ -373,7 +427,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         if (nowNs - nextPeerCheckNs >= 0) {
             checkPeers(nowNs);
         }
-        port.look(nowNs, someBehind || !graves.isEmpty() || regions.isAny(), idleNs);
+        port.look(nowNs, someBehind || !graves.isEmpty() || regions.isAny() || remote.needsPolls(), idleNs);
         return work;
     }
 
@@ -487,13 +541,13 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */
     boolean hasWork() {
-        return port.poll() != 0 || linesHaveWork || !upcalls.isEmpty() || active.hasWork();
+        return port.poll() != 0 || linesHaveWork || remote.hasWork() || !upcalls.isEmpty() || active.hasWork();
     }
 
     /** How long until something is due, in nanoseconds. */
     long untilDueNs(long nowNs) {
         long control = controlDueNs == Long.MAX_VALUE ? Long.MAX_VALUE : Math.max(0, controlDueNs - nowNs);
-        return connections.isEmpty()
+        return connections.isEmpty() && !remote.needsPolls()
                 ? control
                 : Math.min(control, someBehind ? BEHIND_NS : PostingLink.LONGEST_SLEEP_NS);
     }
@@ -510,6 +564,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         } finally {
             lock.unlock();
         }
+        remote.close();
         for (ViaConnection connection : connections.all()) {
             connection.close();
         }
@@ -540,12 +595,14 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         lock.lock();
         try {
             boolean isShared = address.provider().equals(Providers.SHM);
-            if (isShared && (someUnheard || graves.stream().anyMatch(each -> !each.wasHeard()))) {
+            if (isShared
+                    && (someUnheard || remote.hasUnheard() || graves.stream().anyMatch(each -> !each.wasHeard()))) {
                 ShmFiles.closeButKeep(port.name(), port::closeEndpoint);
             } else {
                 port.closeEndpoint();
             }
             List.copyOf(graves).forEach(this::free);
+            remote.free();
             port.close();
         } finally {
             lock.unlock();

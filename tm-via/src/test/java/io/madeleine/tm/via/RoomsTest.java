@@ -22,6 +22,8 @@ class RoomsTest {
                 .definedBy(VIA + ".port")
                 .layer("link")
                 .definedBy(VIA + ".link")
+                .layer("remote")
+                .definedBy(VIA + ".remote")
                 .layer("via")
                 .definedBy(VIA)
                 .whereLayer("ffi")
@@ -29,6 +31,8 @@ class RoomsTest {
                 .whereLayer("port")
                 .mayOnlyAccessLayers("ffi")
                 .whereLayer("link")
+                .mayOnlyAccessLayers("port", "ffi")
+                .whereLayer("remote")
                 .mayOnlyAccessLayers("port", "ffi")
                 .ensureAllClassesAreContainedInArchitecture()
                 .check(main);

@@ -76,7 +76,7 @@ public final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
 
     @Override
     public RemoteMemoryCapabilities capabilities() {
-        return new RemoteMemoryCapabilities(true, true, true, Long.MAX_VALUE);
+        return new RemoteMemoryCapabilities(true, true, true, true, Long.MAX_VALUE);
     }
 
     @Override

@@ -30,6 +30,9 @@ final class Downcalls {
     private static final MethodHandle LONG_OF_6 = handle(JAVA_LONG, longs(6));
     private static final MethodHandle LONG_OF_8 = handle(JAVA_LONG, longs(8));
     private static final MethodHandle LONG_OF_9 = handle(JAVA_LONG, longs(9));
+    private static final MethodHandle VALID = handle(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG);
+    private static final MethodHandle FETCH = handle(JAVA_LONG, words(9));
+    private static final MethodHandle COMPARE = handle(JAVA_LONG, words(11));
     private static final MethodHandle STRERROR =
             handle(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle INT_OF_0 = handle(JAVA_INT);
@@ -46,6 +49,14 @@ final class Downcalls {
     private static MemoryLayout[] longs(int count) {
         MemoryLayout[] all = new MemoryLayout[count];
         Arrays.fill(all, JAVA_LONG);
+        return all;
+    }
+
+    /** So many longs, the type and the kind of an atomic operation, and its context. */
+    private static MemoryLayout[] words(int count) {
+        MemoryLayout[] all = longs(count + 3);
+        all[count] = JAVA_INT;
+        all[count + 1] = JAVA_INT;
         return all;
     }
 
@@ -181,6 +192,84 @@ final class Downcalls {
             return (long) LONG_OF_9.invokeExact(function, a, b, c, d, e, f, g, h, i);
         } catch (Throwable t) {
             throw wrong(t);
+        }
+    }
+
+    /** A function such as {@code fi_fetch_atomicvalid}. */
+    static int valid(MemorySegment function, long endpoint, int type, int kind, long count) {
+        try {
+            return (int) VALID.invokeExact(function, endpoint, type, kind, count);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    /** A function such as {@code fi_fetch_atomic}, for one word. */
+    static long fetch(
+            MemorySegment function,
+            long endpoint,
+            long operand,
+            long result,
+            long descriptor,
+            long peer,
+            long target,
+            long key,
+            int type,
+            int kind,
+            long context) {
+        try {
+            return (long) FETCH.invokeExact(
+                    function,
+                    endpoint,
+                    operand,
+                    1L,
+                    descriptor,
+                    result,
+                    descriptor,
+                    peer,
+                    target,
+                    key,
+                    type,
+                    kind,
+                    context);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    /** A function such as {@code fi_compare_atomic}, for one word. */
+    static long compare(
+            MemorySegment function,
+            long endpoint,
+            long operand,
+            long compared,
+            long result,
+            long descriptor,
+            long peer,
+            long target,
+            long key,
+            int type,
+            int kind,
+            long context) {
+        try {
+            return (long) COMPARE.invokeExact(
+                    function,
+                    endpoint,
+                    operand,
+                    1L,
+                    descriptor,
+                    compared,
+                    descriptor,
+                    result,
+                    descriptor,
+                    peer,
+                    target,
+                    key,
+                    type,
+                    kind,
+                    context);
+        } catch (Throwable e) {
+            throw wrong(e);
         }
     }
 

@@ -14,6 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 
 /**
  * An enabled endpoint of a provider, with its fabric, domain, address vector, and one completion queue for everything.
@@ -35,6 +36,7 @@ public final class Fabric implements AutoCloseable {
     private final AddressVector addresses;
     private final CompletionQueue completions;
     private final Operations operations;
+    private final Optional<Atomics> atomics;
     private final byte[] name;
 
     /**
@@ -65,6 +67,9 @@ public final class Fabric implements AutoCloseable {
             registrar = domain.fid();
             register = Raw.function(Raw.pointer(domain.fid() + FidDomain.MR), FiOpsMr.REG);
             operations = new Operations(endpoint.fid());
+            atomics = info.hasAtomics() && Atomics.has(endpoint.fid())
+                    ? Optional.of(Atomics.of(endpoint.fid()))
+                    : Optional.empty();
             name = readName();
         } catch (RuntimeException | Error e) {
             close();
@@ -162,6 +167,11 @@ public final class Fabric implements AutoCloseable {
     /** The operations of the endpoint. */
     public Operations operations() {
         return operations;
+    }
+
+    /** The atomic operations of the endpoint; empty if the provider has not all of them. */
+    public Optional<Atomics> atomics() {
+        return atomics;
     }
 
     /** libfabric's text for a negative result. */

@@ -15,13 +15,14 @@ import java.util.Optional;
  *
  * <p>Ownership: the object owns its fi_info until it is closed.
  *
- * <p>Threading: immutable; do not use it after it is closed.
+ * <p>Threading: immutable once it is published; do not use it after it is closed.
  */
 public final class FabricInfo implements AutoCloseable {
     private static final long NAMES_CONTEXT = Flags.FI_CONTEXT | Flags.FI_CONTEXT2;
 
     private final FabricLibrary library;
     private final long info;
+    private Extras extras = Extras.NONE;
 
     private FabricInfo(FabricLibrary library, long info) {
         this.library = library;
@@ -38,14 +39,51 @@ public final class FabricInfo implements AutoCloseable {
     public record Query(Optional<String> provider, Optional<String> domain, Optional<String> source) {}
 
     /**
+     * What remote memory needs, and messages do not.
+     *
+     * @param atomics whether words can be updated atomically
+     * @param visible whether the completion of a write can say that the peer sees it
+     */
+    public record Extras(boolean atomics, boolean visible) {
+        /** Nothing. */
+        public static final Extras NONE = new Extras(false, false);
+    }
+
+    /** Asks for the same endpoint with these extras; empty if the provider has none. */
+    public Optional<FabricInfo> with(Extras extras, Query query) {
+        List<FabricInfo> offers = find(library, query, extras);
+        Optional<FabricInfo> same = offers.stream()
+                .filter(offer -> offer.provider().equals(provider())
+                        && offer.domainName().equals(domainName())
+                        && offer.fabricName().equals(fabricName()))
+                .findFirst();
+        offers.stream().filter(offer -> same.filter(offer::equals).isEmpty()).forEach(FabricInfo::close);
+        same.ifPresent(offer -> offer.clearDefaults(extras));
+        return same;
+    }
+
+    /** Operations complete as usual, unless one asks for more. */
+    private void clearDefaults(Extras asked) {
+        Raw.putPointer(transmit() + FiTxAttr.OP_FLAGS, 0);
+        extras = asked;
+    }
+
+    /**
      * Asks for endpoints with reliable datagrams, messages in order, and remote memory access.
      *
      * @return the offers, best first as libfabric orders them; the caller closes them
      */
     public static List<FabricInfo> find(FabricLibrary library, Query query) {
+        return find(library, query, Extras.NONE);
+    }
+
+    private static List<FabricInfo> find(FabricLibrary library, Query query, Extras extras) {
         long hints = library.newInfo();
         try {
-            Raw.putPointer(hints + FiInfo.CAPS, Flags.FI_MSG | Flags.FI_RMA);
+            Raw.putPointer(hints + FiInfo.CAPS, Flags.FI_MSG | Flags.FI_RMA | (extras.atomics() ? Flags.FI_ATOMIC : 0));
+            Raw.putPointer(
+                    Raw.pointer(hints + FiInfo.TX_ATTR) + FiTxAttr.OP_FLAGS,
+                    extras.visible() ? Flags.FI_DELIVERY_COMPLETE : 0);
             Raw.putPointer(hints + FiInfo.MODE, NAMES_CONTEXT | Flags.FI_RX_CQ_DATA);
             Raw.putNumber(Raw.pointer(hints + FiInfo.EP_ATTR) + FiEpAttr.TYPE, Flags.FI_EP_RDM);
             Raw.putPointer(Raw.pointer(hints + FiInfo.TX_ATTR) + FiTxAttr.MSG_ORDER, Flags.FI_ORDER_SAS);
@@ -162,6 +200,16 @@ public final class FabricInfo implements AutoCloseable {
     /** Whether a write with immediate data uses up a posted receive. */
     public boolean immediateUsesReceive() {
         return (Raw.pointer(info + FiInfo.MODE) & Flags.FI_RX_CQ_DATA) != 0;
+    }
+
+    /** Whether the provider says that words can be updated atomically. */
+    public boolean hasAtomics() {
+        return extras.atomics();
+    }
+
+    /** Whether the completion of a write can say that the peer sees it. */
+    public boolean hasVisibleWrites() {
+        return extras.visible();
     }
 
     /** All properties, as libfabric prints them. */

@@ -12,6 +12,12 @@ public final class Flags {
     /** Remote memory access. */
     public static final long FI_RMA = 1L << 2;
 
+    /** Atomic updates of words. */
+    public static final long FI_ATOMIC = 1L << 4;
+
+    /** Access: the local target of a read. */
+    public static final long FI_READ = 1L << 8;
+
     /** Access: the local source of a write. */
     public static final long FI_WRITE = 1L << 9;
 
@@ -24,11 +30,17 @@ public final class Flags {
     /** All operations of the sending side. */
     public static final long FI_TRANSMIT = FI_SEND;
 
+    /** Access: peers may read. */
+    public static final long FI_REMOTE_READ = 1L << 12;
+
     /** Access: peers may write. */
     public static final long FI_REMOTE_WRITE = 1L << 13;
 
     /** The completion carries immediate data of a peer. */
     public static final long FI_REMOTE_CQ_DATA = 1L << 17;
+
+    /** The operation completes when the peer can see its effect. */
+    public static final long FI_DELIVERY_COMPLETE = 1L << 28;
 
     /** The node and service of {@code fi_getinfo} are the own address. */
     public static final long FI_SOURCE = 1L << 57;
@@ -86,6 +98,18 @@ public final class Flags {
 
     /** Type for {@code fi_tostr}: fi_info. */
     public static final int FI_TYPE_INFO = 0;
+
+    /** Type of a word: 4 bytes. */
+    public static final int FI_INT32 = 4;
+
+    /** Type of a word: 8 bytes. */
+    public static final int FI_INT64 = 6;
+
+    /** Atomic update: adds. */
+    public static final int FI_SUM = 2;
+
+    /** Atomic update: sets if the word has the expected value. */
+    public static final int FI_CSWAP = 12;
 
     /** Error: try again. */
     public static final int FI_EAGAIN = 11;

@@ -28,6 +28,7 @@ final class Offsets {
 
     /** struct fi_tx_attr. */
     static final class FiTxAttr {
+        static final int OP_FLAGS = 16;
         static final int MSG_ORDER = 24;
         static final int INJECT_SIZE = 40;
         static final int SIZE = 48;
@@ -183,6 +184,7 @@ final class Offsets {
         static final int CM = 32;
         static final int MSG = 40;
         static final int RMA = 48;
+        static final int ATOMIC = 64;
 
         private FidEp() {}
     }
@@ -207,9 +209,43 @@ final class Offsets {
     static final class FiOpsRma {
         static final int READ = 8;
         static final int WRITE = 32;
+        static final int WRITEMSG = 48;
         static final int WRITEDATA = 64;
 
         private FiOpsRma() {}
+    }
+
+    /** struct fi_ops_atomic. */
+    static final class FiOpsAtomic {
+        static final int READWRITE = 40;
+        static final int COMPWRITE = 64;
+        static final int READWRITEVALID = 96;
+        static final int COMPWRITEVALID = 104;
+
+        private FiOpsAtomic() {}
+    }
+
+    /** struct fi_msg_rma. */
+    static final class FiMsgRma {
+        static final int MSG_IOV = 0;
+        static final int DESC = 8;
+        static final int IOV_COUNT = 16;
+        static final int ADDR = 24;
+        static final int RMA_IOV = 32;
+        static final int RMA_IOV_COUNT = 40;
+        static final int CONTEXT = 48;
+        static final int DATA = 56;
+
+        private FiMsgRma() {}
+    }
+
+    /** struct fi_rma_iov. */
+    static final class FiRmaIov {
+        static final int ADDR = 0;
+        static final int LEN = 8;
+        static final int KEY = 16;
+
+        private FiRmaIov() {}
     }
 
     /** struct fid_cq. */

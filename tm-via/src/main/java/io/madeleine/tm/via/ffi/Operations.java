@@ -21,7 +21,9 @@ public final class Operations {
     private final MemorySegment receive;
     private final MemorySegment send;
     private final MemorySegment inject;
+    private final MemorySegment read;
     private final MemorySegment write;
+    private final MemorySegment writeMessage;
     private final MemorySegment writeData;
 
     Operations(long endpoint) {
@@ -31,7 +33,9 @@ public final class Operations {
         this.send = Raw.function(messages, FiOpsMsg.SEND);
         this.inject = Raw.function(messages, FiOpsMsg.INJECT);
         long remote = Raw.pointer(endpoint + FidEp.RMA);
+        this.read = Raw.function(remote, FiOpsRma.READ);
         this.write = Raw.function(remote, FiOpsRma.WRITE);
+        this.writeMessage = Raw.function(remote, FiOpsRma.WRITEMSG);
         this.writeData = Raw.function(remote, FiOpsRma.WRITEDATA);
     }
 
@@ -48,6 +52,22 @@ public final class Operations {
     /** Sends a short message, whose memory may be reused at once; there is no completion. */
     public long inject(long address, long bytes, long peer) {
         return Downcalls.longOf4(inject, endpoint, address, bytes, peer);
+    }
+
+    /** Reads memory of a peer, which does not notice. */
+    public long read(long address, long bytes, long descriptor, long peer, long source, long key, long context) {
+        return Downcalls.longOf8(read, endpoint, address, bytes, descriptor, peer, source, key, context);
+    }
+
+    /**
+     * Writes to the memory of a peer, which does not notice; the completion says that the peer can see it.
+     *
+     * @param scratch {@link WriteMessage#BYTES} bytes, in use until the call returns
+     */
+    public long writeVisibly(
+            long scratch, long address, long bytes, long descriptor, long peer, long target, long key, long context) {
+        WriteMessage.fill(scratch, address, bytes, descriptor, peer, target, key, context);
+        return Downcalls.longOf3(writeMessage, endpoint, scratch, Flags.FI_DELIVERY_COMPLETE);
     }
 
     /** Writes to the memory of a peer, which does not notice. */

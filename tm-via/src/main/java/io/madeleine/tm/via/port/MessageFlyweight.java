@@ -62,6 +62,21 @@ public final class MessageFlyweight {
     /** Kind: the sender's end is closed. The word is 1 if it was given up. */
     public static final int END = 11;
 
+    /** Kind: asks to attach an export, whose key is the token. The word is the sender's number of the attachment. */
+    public static final int ATTACH = 12;
+
+    /** Kind: answers {@link #ATTACH}, with the same token and word; see the room remote for its payload. */
+    public static final int ATTACHED = 13;
+
+    /** Kind: answers {@link #ATTACH}, with the same token and word: there is no such export. */
+    public static final int REFUSED = 14;
+
+    /** Kind: the sender begins no more operations on the attachment, and none is under way. */
+    public static final int DETACH = 15;
+
+    /** Kind: the export is revoked. {@link #DETACH} answers it. */
+    public static final int WITHDRAW = 16;
+
     private static final int TO_OFFSET = 0;
     private static final int KIND_OFFSET = 4;
     private static final int TOKEN_OFFSET = 8;

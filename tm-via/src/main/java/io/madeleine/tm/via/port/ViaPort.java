@@ -3,6 +3,7 @@ package io.madeleine.tm.via.port;
 import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.Demand;
 import io.madeleine.pmm.spi.SessionMemory;
+import io.madeleine.tm.via.ffi.Atomics;
 import io.madeleine.tm.via.ffi.CompletionQueue;
 import io.madeleine.tm.via.ffi.Fabric;
 import io.madeleine.tm.via.ffi.FabricException;
@@ -12,6 +13,7 @@ import io.madeleine.tm.via.ffi.Operations;
 import io.madeleine.tm.via.ffi.Registration;
 import java.lang.foreign.Arena;
 import java.security.SecureRandom;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 
@@ -47,6 +49,9 @@ public final class ViaPort implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final Fabric fabric;
     private final Operations operations;
+    private final Optional<Atomics> atomics;
+    private final boolean writesVisibly;
+    private final long maxMessageBytes;
     private final CompletionQueue completions;
     private final OperationTable table;
     private final Outstanding outstanding;
@@ -78,6 +83,9 @@ public final class ViaPort implements AutoCloseable {
                 Math.min(info.sendCount(), MAX_RECEIVES), settings.strictness().maxSends());
         this.fabric = new Fabric(info, 2 * receiveLimit + sendLimit, settings.waits());
         this.operations = fabric.operations();
+        this.atomics = fabric.atomics();
+        this.writesVisibly = info.hasVisibleWrites();
+        this.maxMessageBytes = info.maxMessageBytes();
         this.completions = fabric.completions();
         this.table = new OperationTable(
                 arena, info.needsContext() || settings.strictness().contextsInMemory());
@@ -193,11 +201,16 @@ public final class ViaPort implements AutoCloseable {
                                 keptBytes,
                                 keptCount),
                         new KeptRegistrations(
-                                (address, bytes) -> register(address, bytes, Flags.FI_WRITE),
+                                (address, bytes) -> register(address, bytes, Flags.FI_WRITE | Flags.FI_READ),
                                 cellBytes,
                                 keptBytes,
                                 keptCount),
                         this::failSometimes));
+    }
+
+    /** Registers memory that peers may read, and perhaps write, until the registration is closed. */
+    public Registration export(long address, long bytes, boolean writable) {
+        return register(address, bytes, Flags.FI_REMOTE_READ | (writable ? Flags.FI_REMOTE_WRITE : 0));
     }
 
     private void failSometimes() {
@@ -290,6 +303,78 @@ public final class ViaPort implements AutoCloseable {
             outstanding.end();
         }
         return result;
+    }
+
+    /** The longest message, write or read in bytes. */
+    public long maxMessageBytes() {
+        return maxMessageBytes;
+    }
+
+    /** Whether {@link #fetchAdd} and {@link #compareAndSet} may be called. */
+    public boolean hasAtomics() {
+        return atomics.isPresent();
+    }
+
+    private int begun(long result) {
+        if (result != 0) {
+            outstanding.end();
+        }
+        return (int) result;
+    }
+
+    /**
+     * Writes to a peer's memory, without its notice; the results are those of {@link #write}. The completion says that
+     * the peer sees the data, where the provider can say that.
+     *
+     * @param scratch the address of as much memory as a {@link io.madeleine.tm.via.ffi.WriteMessage}
+     */
+    public int put(
+            long scratch, long address, long bytes, long descriptor, long peer, long target, long key, int operation) {
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        long context = table.context(operation);
+        return begun(
+                writesVisibly
+                        ? operations.writeVisibly(scratch, address, bytes, descriptor, peer, target, key, context)
+                        : operations.write(address, bytes, descriptor, peer, target, key, context));
+    }
+
+    /** Reads a peer's memory; the results are those of {@link #write}. */
+    public int get(long address, long bytes, long descriptor, long peer, long source, long key, int operation) {
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        return begun(operations.read(address, bytes, descriptor, peer, source, key, table.context(operation)));
+    }
+
+    /** Adds to a word of a peer; the results are those of {@link #write}. */
+    public int fetchAdd(
+            int width, long operand, long result, long descriptor, long peer, long target, long key, int operation) {
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        return begun(atomics.orElseThrow()
+                .fetchAdd(width, operand, result, descriptor, peer, target, key, table.context(operation)));
+    }
+
+    /** Sets a word of a peer if it has the compared value; the results are those of {@link #write}. */
+    public int compareAndSet(
+            int width,
+            long operand,
+            long compared,
+            long result,
+            long descriptor,
+            long peer,
+            long target,
+            long key,
+            int operation) {
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        return begun(atomics.orElseThrow()
+                .compareAndSet(
+                        width, operand, compared, result, descriptor, peer, target, key, table.context(operation)));
     }
 
     // ---- completions

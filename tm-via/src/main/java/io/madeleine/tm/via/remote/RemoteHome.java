@@ -1,0 +1,38 @@
+package io.madeleine.tm.via.remote;
+
+import io.madeleine.tm.via.port.RegionUses;
+import io.madeleine.tm.via.port.ViaPort;
+
+/**
+ * The adapter, as its remote memory sees it.
+ *
+ * <p>Threading: any thread calls it; the calls do not wait.
+ */
+public interface RemoteHome {
+    /** The endpoint. */
+    ViaPort port();
+
+    /** The session's memory. */
+    RegionUses regions();
+
+    /** Ends the engine's sleep, after an event has been made visible. */
+    void wake();
+
+    /** The adapter's address, as on the process's card. */
+    String address();
+
+    /** Adds a peer to the endpoint's peers, for as long as the adapter is open; returns its number. */
+    long usePeer(byte[] name);
+
+    /** The name of the own endpoint in at most this many bytes; longer if that is impossible. */
+    byte[] shortName(int mostBytes);
+
+    /** The name of an endpoint, from its {@link #shortName}. */
+    byte[] nameOf(byte[] shortName);
+
+    /** The name of the endpoint with this address, which is not trusted; empty if it is none. */
+    byte[] nameIn(String address);
+
+    /** Whether the process with this address has certainly ended. */
+    boolean isDead(String address);
+}
