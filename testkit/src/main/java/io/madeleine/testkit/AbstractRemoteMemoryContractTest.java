@@ -37,6 +37,7 @@ import org.junit.jupiter.api.function.Executable;
  * exports, the right one attaches.
  */
 public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
+    private static final int UNDER_WAY = 40;
     private static final int BYTES = 3_000_001;
     private static final String WITHOUT_ATOMICS = "this network cannot update words";
     private static final Set<Kind> GONE = EnumSet.of(Kind.REVOKED, Kind.LOST);
@@ -77,6 +78,33 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
                 throw why;
             }
             return value;
+        }
+    }
+
+    /** The outcome of many operations. */
+    private static final class Tally implements RemoteCompletion {
+        private final AtomicInteger completed = new AtomicInteger();
+        private volatile @Nullable RemoteMemoryException failure;
+
+        @Override
+        public void completed(long before) {
+            completed.incrementAndGet();
+        }
+
+        @Override
+        public void failed(RemoteMemoryException why) {
+            failure = why;
+        }
+
+        /** Waits until so many operations are complete; throws a failure. */
+        void await(int count) {
+            while (completed.get() < count) {
+                RemoteMemoryException why = failure;
+                if (why != null) {
+                    throw why;
+                }
+                Thread.yield();
+            }
         }
     }
 
@@ -207,14 +235,12 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
             RemoteMemory from = i == 2 ? owner : peer; // the owner can attach its own export
             threads[i] = CompletableFuture.runAsync(() -> {
                 try (AttachedMemory attached = from.attach(descriptor)) {
+                    Tally tally = new Tally();
                     for (int n = 0; n < each; n++) {
-                        Outcome outcome = new Outcome();
-                        attached.fetchAdd(n % 2 * 8L, n % 2 == 0 ? 8 : 4, 1, outcome);
-                        while (!outcome.isDone()) {
-                            Thread.onSpinWait();
-                        }
-                        long _ = outcome.value();
+                        attached.fetchAdd(n % 2 * 8L, n % 2 == 0 ? 8 : 4, 1, tally);
+                        tally.await(n + 1 - UNDER_WAY);
                     }
+                    tally.await(each);
                 }
             });
         }

@@ -32,6 +32,9 @@ record RemoteMessage(int kind, long key, long number, Place place, String addres
     record Place(long base, long rights, long bytes, long flags) {
         static final Place NONE = new Place(0, 0, 0, 0);
 
+        /** In a WITHDRAW: the owner's adapter is being closed. */
+        static final Place CLOSING = new Place(0, 0, 0, 1);
+
         boolean isWritable() {
             return (flags & 1) != 0;
         }

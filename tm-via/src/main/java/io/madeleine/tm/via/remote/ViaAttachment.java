@@ -25,6 +25,9 @@ final class ViaAttachment implements AttachedMemory {
     final RemoteMessage owner;
     private volatile boolean closed;
 
+    /** When the owner's adapter is gone, whether or not operations are under way; 0 if it is not closing. */
+    volatile long ownerEndsNs;
+
     ViaAttachment(ViaRemoteMemory all, Transfers transfers, Target target, RemoteMessage owner) {
         this.all = all;
         this.transfers = transfers;

@@ -19,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
@@ -201,7 +202,14 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         ending.put(export.key, export);
         exports.remove(export.key);
         for (ViaExport.Holder holder : export.end(System.nanoTime(), timeoutNs)) {
-            send(holder.peer(), MessageFlyweight.WITHDRAW, export.key, holder.number());
+            sender.send(
+                    holder.peer(),
+                    new RemoteMessage(
+                            MessageFlyweight.WITHDRAW,
+                            export.key,
+                            holder.number(),
+                            closed ? RemoteMessage.Place.CLOSING : RemoteMessage.Place.NONE,
+                            home.address()));
         }
         if (export.isQuiet()) {
             ending.remove(export.key);
@@ -388,6 +396,9 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         ViaAttachment attachment = attachments.get(message.number());
         Asked request = asked.get(message.number());
         if (attachment != null && attachment.owner.key() == message.key()) {
+            if (message.place().equals(RemoteMessage.Place.CLOSING)) {
+                attachment.ownerEndsNs = System.nanoTime() + CLOSING_NS | 1;
+            }
             leave(attachment, revoked());
         } else if (request != null && request.key == message.key()) {
             request.failure = revoked();
@@ -425,16 +436,18 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     }
 
     private void look(long nowNs) {
-        for (Map<Long, ViaAttachment> each : java.util.List.of(attachments, leaving)) {
+        for (Map<Long, ViaAttachment> each : List.of(attachments, leaving)) {
             for (ViaAttachment attachment : each.values()) {
                 if (home.isDead(attachment.owner.address())) {
                     lose(attachment, "its process has ended");
+                } else if (attachment.ownerEndsNs != 0 && nowNs - attachment.ownerEndsNs >= 0) {
+                    lose(attachment, "it has closed its adapter");
                 } else if (transfers.isStalled(attachment.target, nowNs)) {
                     lose(attachment, "its operations have not got on for a long time");
                 }
             }
         }
-        for (Map<Long, ViaExport> each : java.util.List.of(exports, ending)) {
+        for (Map<Long, ViaExport> each : List.of(exports, ending)) {
             for (ViaExport export : each.values()) {
                 for (ViaExport.Holder holder : export.holders()) {
                     if (home.isDead(holder.address())) {
