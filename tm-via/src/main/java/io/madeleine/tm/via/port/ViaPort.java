@@ -310,6 +310,11 @@ public final class ViaPort implements AutoCloseable {
         return maxMessageBytes;
     }
 
+    /** Whether the completion of {@link #put} says that the peer sees the data. */
+    public boolean putsVisibly() {
+        return writesVisibly;
+    }
+
     /** Whether {@link #fetchAdd} and {@link #compareAndSet} may be called. */
     public boolean hasAtomics() {
         return atomics.isPresent();
