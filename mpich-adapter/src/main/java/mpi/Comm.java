@@ -73,6 +73,15 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         errhandler = parent.errhandler;
     }
 
+    /** MPI has ended. */
+    final void forget() {
+        environment = null;
+        creation = null;
+        handle = null;
+        messages = null;
+        steps = null;
+    }
+
     final Environment environment() {
         Environment own = environment;
         if (own == null) {

@@ -95,7 +95,12 @@ public class MPI extends Memory {
         Environment own = environment();
         finalized = true;
         takeFrom(null);
-        own.end();
+        try {
+            own.end();
+        } finally {
+            COMM_WORLD.forget();
+            COMM_SELF.forget();
+        }
         environment = null;
         Reporter told = reporter;
         if (told != null) {

@@ -239,9 +239,20 @@ class MpiIT {
                 System.gc();
                 if (rank == 1) System.out.println("got " + early.get(0) + ", finalized " + MPI.isFinalized());
                 if (rank == 1) System.out.println("kept " + late.get(100_000));
+                try {
+                  MPI.COMM_SELF.send(new int[1], 1, MPI.INT, 0, 0);
+                } catch (MPIException e) {
+                  if (rank == 1) System.out.println(e.getMessage());
+                }
                 """);
         assertEquals(List.of(), run.err());
-        assertEquals(List.of("[1] class 6", "[1] got 17, finalized true", "[1] kept 23"), run.out());
+        assertEquals(
+                List.of(
+                        "[1] class 6",
+                        "[1] got 17, finalized true",
+                        "[1] kept 23",
+                        "[1] MPI has been finalized: expected no call after MPI.Finalize"),
+                run.out());
         assertEquals(0, run.code());
     }
 

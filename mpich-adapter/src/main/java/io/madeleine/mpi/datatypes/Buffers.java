@@ -131,7 +131,8 @@ public final class Buffers {
     public static MpiFault outside(MemorySegment memory, long start, long bytes) {
         return new MpiFault(
                 ErrorClass.BUFFER,
-                "a message covers bytes " + start + " to " + (start + bytes) + " of a buffer of " + memory.byteSize()
-                        + " bytes: expected it to lie within the buffer");
+                "a message covers bytes " + start + " to " + (start + bytes) + " of "
+                        + (memory == NOTHING ? "null" : "a buffer of " + memory.byteSize() + " bytes")
+                        + ": expected it to lie within the buffer");
     }
 }
