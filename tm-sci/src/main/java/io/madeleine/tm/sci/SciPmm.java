@@ -31,6 +31,8 @@ import java.util.List;
  * <p>Threading: thread-safe, immutable.
  */
 public final class SciPmm implements ProtocolModule {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.sci");
+
     /** The name of the driver. */
     public static final String NAME = SciKeys.NAME;
 
@@ -55,6 +57,12 @@ public final class SciPmm implements ProtocolModule {
         }
         Path directory = config.memoryDirectory();
         if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
+            if (config.directory().isPresent()) { // nobody names a directory and wants to do without it
+                LOGGER.log(
+                        System.Logger.Level.WARNING,
+                        () -> "sci is off: " + directory + ", given by " + SciConfig.ROOT
+                                + ".directory, is not a writable directory");
+            }
             return Availability.off(
                     directory + " is not a writable directory", "give one with " + SciConfig.ROOT + ".directory");
         }

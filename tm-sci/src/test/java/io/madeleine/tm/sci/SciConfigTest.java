@@ -1,6 +1,7 @@
 package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,9 +15,13 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -150,6 +155,36 @@ class SciConfigTest {
         var nowhere = new SciPmm(read("madeleine.tm.sci.directory = /no/such/place")).availability();
         assertEquals(
                 "/no/such/place is not a writable directory; give one with madeleine.tm.sci.directory", nowhere.text());
+    }
+
+    @Test
+    void shouldWarnOfADirectoryThatWasGivenAndCannotBeUsed() {
+        List<String> lines = new ArrayList<>();
+        Handler listener = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                lines.add(line.getLevel() + " " + line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("io.madeleine.tm.sci");
+        logger.addHandler(listener);
+        try {
+            assertFalse(new SciPmm(read("madeleine.tm.sci.directory = /no/such/place"))
+                    .availability()
+                    .on());
+        } finally {
+            logger.removeHandler(listener);
+        }
+        assertEquals(
+                List.of("WARNING sci is off: /no/such/place, given by madeleine.tm.sci.directory, is not a writable"
+                        + " directory"),
+                lines);
     }
 
     @Test
