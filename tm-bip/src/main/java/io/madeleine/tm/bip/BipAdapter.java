@@ -21,6 +21,7 @@ import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.Endpoint;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
+import io.madeleine.tm.bip.protocol.GrantScheduler;
 import io.madeleine.tm.bip.protocol.RingPool;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
@@ -65,6 +66,7 @@ final class BipAdapter implements Adapter {
     private final Timers timers;
     private final RingPool rings;
     private final EndpointSettings settings;
+    private final GrantScheduler grants;
     private final ConnectionManager manager;
     private final Cookies cookies = new Cookies();
     private final SecureRandom random = new SecureRandom();
@@ -116,8 +118,9 @@ final class BipAdapter implements Adapter {
         this.rings = new RingPool(arena);
         this.timers = new Timers(context.newDemand());
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
+        this.grants = new GrantScheduler(settings, port.receiveBufferBytes(), config.grants());
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), upcalls::add);
-        this.progress = new BipProgress(this, port, timers, arena, config.rebinding());
+        this.progress = new BipProgress(this, port, timers, grants, arena, config.rebinding());
         this.registration = context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
         this.watcher = ArrivalWatcher.of(name, progress, port);
         watcher.start();
@@ -153,7 +156,7 @@ final class BipAdapter implements Adapter {
         }
         wanted.note("the peer has not answered");
         long nowNs = System.nanoTime();
-        Endpoint end = Endpoint.initiator(settings, rings, newId(), nowNs);
+        Endpoint end = Endpoint.initiator(settings, rings, grants, newId(), nowNs);
         BipConnection line = new BipConnection(progress, end, places, call);
         progress.connections().add(line);
         Handshake begun = manager.call(wanted, line, nowNs);
@@ -215,7 +218,7 @@ final class BipAdapter implements Adapter {
     }
 
     private BipConnection accept(long peerId, InetSocketAddress from, long nowNs) {
-        Endpoint end = Endpoint.acceptor(settings, rings, newId(), peerId, nowNs);
+        Endpoint end = Endpoint.acceptor(settings, rings, grants, newId(), peerId, nowNs);
         BipConnection line = new BipConnection(progress, end, List.of(from), null);
         progress.connections().add(line);
         synchronized (manager) {

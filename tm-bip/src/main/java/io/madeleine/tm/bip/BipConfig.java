@@ -8,6 +8,7 @@ import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.bip.io.Faults;
 import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
+import io.madeleine.tm.bip.protocol.GrantScheduler;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +31,7 @@ import java.util.concurrent.TimeUnit;
  * @param offload whether many datagrams travel by one system call
  * @param rebinding whether a peer may change its address
  * @param endpoint the bounds and times of a connection
+ * @param grants which sender of a long message is granted more first
  * @param handshake limits of the handshake
  * @param faults the faults to inject, for tests
  */
@@ -44,6 +46,7 @@ public record BipConfig(
         Offload offload,
         boolean rebinding,
         EndpointSettings endpoint,
+        GrantScheduler.Order grants,
         HandshakeLimits handshake,
         Faults faults) {
     static final String PATH = "madeleine.tm.bip";
@@ -81,7 +84,7 @@ public record BipConfig(
         ConfigReader small = bip.at("short");
         small.onlyKeys("max-block", "buffer", "window");
         ConfigReader large = bip.at("long");
-        large.onlyKeys("window");
+        large.onlyKeys("window", "grants");
         ConfigReader handshake = bip.at("handshake");
         handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
         int bufferBytes = small.bytes("buffer", 256, MOST_SHORT_BYTES);
@@ -106,6 +109,8 @@ public record BipConfig(
                                 "ack-delay", 0, TimeUnit.MILLISECONDS.toNanos(100), "a duration up to 100ms, or 0s"),
                         bip.peerTimeoutNs(),
                         durationNs(bip, "close-linger")),
+                GrantScheduler.Order.valueOf(
+                        large.oneOf("grants", List.of("shortest", "fair")).toUpperCase(Locale.ROOT)),
                 new HandshakeLimits(
                         durationNs(handshake, "timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),

@@ -175,6 +175,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         boolean sent = progress.output().flush(endpoint, this, nowNs, waits);
         dueNs = sent ? endpoint.nextDeadlineNs() : nowNs + BipProgress.RETRY_NS;
         progress.timers().note(dueNs);
+        progress.noteGrants();
         switch (endpoint.state()) {
             case LOST -> {
                 if (!toldLoss) {

@@ -72,7 +72,7 @@ final class BipLongLink implements DynamicLink, PostingLink {
             if (connection.isOver()) {
                 return LinkStatus.CLOSED;
             }
-            headerIsOut = headerIsOut || append(header);
+            headerIsOut = headerIsOut || begin(header);
             boolean complete = headerIsOut && drain(group) && (trailer == 0 || append(trailer));
             headerIsOut &= !complete;
             awaitsRoom = !complete;
@@ -85,6 +85,11 @@ final class BipLongLink implements DynamicLink, PostingLink {
     /** Whether the end of a packet that was begun is missing. Under the lock. */
     boolean isInMiddleOfPacket() {
         return headerIsOut;
+    }
+
+    private boolean begin(long header) {
+        payload.want(PacketHeader.payloadBytes(header));
+        return append(header);
     }
 
     private boolean append(long header) {

@@ -8,6 +8,7 @@ import io.madeleine.tm.bip.io.FaultyPort;
 import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.GrantScheduler;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,6 +34,7 @@ final class BipProgress implements ProgressSource {
     private final Datagram datagram;
     private final Output output;
     private final Timers timers;
+    private final GrantScheduler grants;
     private final ConnectionTable connections = new ConnectionTable();
     private final ReadyList ready = new ReadyList();
     private final SpinLock polling = new SpinLock();
@@ -50,12 +52,19 @@ final class BipProgress implements ProgressSource {
     /**
      * @param followsPeers whether a peer may change its address
      */
-    BipProgress(BipAdapter adapter, DatagramPort port, Timers timers, Arena arena, boolean followsPeers) {
+    BipProgress(
+            BipAdapter adapter,
+            DatagramPort port,
+            Timers timers,
+            GrantScheduler grants,
+            Arena arena,
+            boolean followsPeers) {
         this.adapter = adapter;
         this.port = port;
         this.datagram = new Datagram(arena);
         this.output = new Output(port, arena);
         this.timers = timers;
+        this.grants = grants;
         this.followsPeers = followsPeers;
         this.delays = port instanceof FaultyPort;
         this.lastArrivalNs = System.nanoTime();
@@ -68,6 +77,11 @@ final class BipProgress implements ProgressSource {
 
     Timers timers() {
         return timers;
+    }
+
+    /** A connection has changed: perhaps others wait for what it leaves. */
+    void noteGrants() {
+        timers.note(grants.nextDeadlineNs());
     }
 
     ConnectionTable connections() {
@@ -185,6 +199,23 @@ final class BipProgress implements ProgressSource {
                 dispatch(from, nowNs);
             }
         }
+        touchRaised();
+        work += flushTouched(nowNs);
+        return work;
+    }
+
+    /** Marks the connections whose senders may send more because another one has moved. */
+    private void touchRaised() {
+        for (long id = grants.takeRaised(); id != 0; id = grants.takeRaised()) {
+            BipConnection found = connections.find(id);
+            if (found != null) {
+                touch(found);
+            }
+        }
+    }
+
+    private int flushTouched(long nowNs) {
+        int work = 0;
         for (BipConnection each = firstTouched; each != null; ) {
             BipConnection next = each.nextTouched;
             each.nextTouched = null;
@@ -237,6 +268,10 @@ final class BipProgress implements ProgressSource {
     private int flushDue(long nowNs) {
         int work = 0;
         timers.begin();
+        grants.onTime(nowNs);
+        touchRaised();
+        work += flushTouched(nowNs);
+        noteGrants();
         for (BipConnection each : connections.all()) {
             long dueNs = each.dueNs();
             if (dueNs != Endpoint.NONE && dueNs - nowNs <= 0) {

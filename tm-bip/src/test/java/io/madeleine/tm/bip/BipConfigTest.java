@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.bip.io.Faults;
+import io.madeleine.tm.bip.protocol.GrantScheduler;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ class BipConfigTest {
         assertEquals(1_000_000, config.endpoint().ackDelayNs());
         assertEquals(30_000_000_000L, config.endpoint().peerTimeoutNs());
         assertEquals(1_000_000_000L, config.endpoint().lingerNs());
+        assertEquals(GrantScheduler.Order.SHORTEST, config.grants());
         assertEquals(0, config.sendBufferBytes());
         assertEquals(4 << 20, config.receiveBufferBytes());
         assertEquals(Offload.AUTO, config.offload());
@@ -44,7 +46,7 @@ class BipConfigTest {
                 madeleine.tm.bip {
                   adapters { a { bind = "0.0.0.0", port = 4711, advertise = "10.0.0.1" } }
                   short { max-block = 2 KiB, buffer = 4 KiB, window = 32 KiB }
-                  long.window = 1 MiB
+                  long { window = 1 MiB, grants = fair }
                   max-datagram = 1400 B
                   ack-delay = 2ms
                   send-buffer = 1 MiB
@@ -65,6 +67,7 @@ class BipConfigTest {
         assertEquals(4096, config.shortBufferBytes());
         assertEquals(32_768, config.endpoint().shortWindowBytes());
         assertEquals(1 << 20, config.endpoint().longWindowBytes());
+        assertEquals(GrantScheduler.Order.FAIR, config.grants());
         assertEquals(1400, config.endpoint().maxDatagramBytes());
         assertEquals(2_000_000, config.endpoint().ackDelayNs());
         assertEquals(7_000_000_000L, config.endpoint().peerTimeoutNs());
@@ -92,6 +95,7 @@ class BipConfigTest {
                         "short.window = 20 KiB", "power of two",
                         "short { max-block = 2 KiB, buffer = 1 KiB }", "at most short.buffer",
                         "max-datagram = 500 B", "max-datagram",
+                        "long.grants = random", "long.grants",
                         "ack-delay = 1s", "ack-delay",
                         "colour = red", "colour",
                         "faults.send.loss = 2", "a share from 0 to 1",

@@ -14,7 +14,7 @@ package io.madeleine.tm.bip.protocol;
  */
 public final class DatagramLayout {
     /** The version of this format. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
 
     /** The CRC32C of all bytes behind this field: 4 bytes. */
     public static final int CHECKSUM_OFFSET = 0;
@@ -95,6 +95,9 @@ public final class DatagramLayout {
     /** The sender has given the connection up: type, 3 bytes 0. */
     public static final int RESET = 7;
 
+    /** The sender wants to send bytes of a stream up to an offset: type, stream, 2 bytes 0, offset (8). */
+    public static final int WANT = 8;
+
     /** The fixed part of an ACK frame. */
     public static final int ACK_BYTES = 16;
 
@@ -121,6 +124,9 @@ public final class DatagramLayout {
 
     /** The length of a RESET frame. */
     public static final int RESET_BYTES = 4;
+
+    /** The length of a WANT frame. */
+    public static final int WANT_BYTES = 12;
 
     /** A bit of {@link #END}: the sender has finished of its own will. */
     public static final int HOW_FINISHED = 1;

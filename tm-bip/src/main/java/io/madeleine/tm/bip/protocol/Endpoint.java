@@ -53,6 +53,7 @@ public final class Endpoint {
     private Endpoint(
             EndpointSettings settings,
             RingPool pool,
+            GrantScheduler grants,
             long ownId,
             long remoteId,
             @Nullable Greeting greeting,
@@ -63,20 +64,22 @@ public final class Endpoint {
         this.greeting = greeting;
         this.state = greeting == null ? State.ESTABLISHED : State.CALLING;
         this.acceptDue = greeting == null;
-        this.receiving = new Receiving(settings, pool);
+        this.receiving = new Receiving(settings, pool, grants, ownId, now);
         this.sending = new Sending(settings, pool, receiving);
         this.heardNs = now;
         this.observedNs = now;
     }
 
     /** The end that calls. */
-    public static Endpoint initiator(EndpointSettings settings, RingPool pool, long ownId, long nowNs) {
-        return new Endpoint(settings, pool, ownId, 0, new Greeting(nowNs), nowNs);
+    public static Endpoint initiator(
+            EndpointSettings settings, RingPool pool, GrantScheduler grants, long ownId, long nowNs) {
+        return new Endpoint(settings, pool, grants, ownId, 0, new Greeting(nowNs), nowNs);
     }
 
     /** The end that was called, by a peer that has shown a valid cookie. */
-    public static Endpoint acceptor(EndpointSettings settings, RingPool pool, long ownId, long remoteId, long nowNs) {
-        return new Endpoint(settings, pool, ownId, remoteId, null, nowNs);
+    public static Endpoint acceptor(
+            EndpointSettings settings, RingPool pool, GrantScheduler grants, long ownId, long remoteId, long nowNs) {
+        return new Endpoint(settings, pool, grants, ownId, remoteId, null, nowNs);
     }
 
     // ---- what its user sees
@@ -203,6 +206,7 @@ public final class Endpoint {
     private void become(State last) {
         state = last;
         sending.discard();
+        receiving.leaveScheduler();
         lingerUntilNs = NONE;
         if (last == State.GONE) {
             receiving.discard();
@@ -303,13 +307,16 @@ public final class Endpoint {
                 case DatagramLayout.STREAM -> receiving.stream(datagram, at);
                 case DatagramLayout.END -> receiving.end(in, at);
                 case DatagramLayout.RESET -> reset = true;
+                case DatagramLayout.WANT -> receiving.want(in, at);
                 default -> {
                     // PING and PADDING only ask for an acknowledgement
                 }
             }
         }
+        long missing = receiving.numbers.missingBefore(datagram.number());
         receiving.numbers.add(datagram.number(), asks, nowNs); // at last: what is acknowledged is stored
         receiving.numbers.forgetBelow(datagram.number() - datagram.floorDistance());
+        receiving.tellScheduler(missing, nowNs);
         heard(nowNs);
         if (reset) {
             lose("it has given this process up, for example because it saw no sign of life for"

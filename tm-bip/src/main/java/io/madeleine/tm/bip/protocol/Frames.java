@@ -36,6 +36,8 @@ final class Frames {
                         ? DatagramLayout.END_BYTES
                         : MALFORMED;
             case DatagramLayout.RESET -> second == 0 && third == 0 ? DatagramLayout.RESET_BYTES : MALFORMED;
+            case DatagramLayout.WANT ->
+                second == DatagramLayout.LONG_STREAM && third == 0 ? DatagramLayout.WANT_BYTES : MALFORMED;
             default -> MALFORMED;
         };
     }
@@ -62,7 +64,7 @@ final class Frames {
     private static boolean isPossible(ByteBuffer in, int at) {
         return switch (in.get(at)) {
             case DatagramLayout.ACK -> areRangesPossible(in, at);
-            case DatagramLayout.CREDIT -> in.getLong(at + 4) >= 0;
+            case DatagramLayout.CREDIT, DatagramLayout.WANT -> in.getLong(at + 4) >= 0;
             case DatagramLayout.STREAM -> {
                 long offset = in.getLong(at + 4);
                 yield offset >= 0 && offset <= Long.MAX_VALUE - 0x10000;

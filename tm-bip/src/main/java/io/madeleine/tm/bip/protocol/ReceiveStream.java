@@ -1,6 +1,7 @@
 package io.madeleine.tm.bip.protocol;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving half of a stream: bytes arrive in any order, and are read in order. They lie in a ring unless {@link
@@ -15,12 +16,25 @@ public final class ReceiveStream {
     private Placement placement = Placement.NOWHERE;
     private long taken;
     private long contiguous;
+    private long arrivedBytes;
     private long announcedLimit;
     private boolean discarding;
+    private final @Nullable GrantScheduler scheduler;
+    private final @Nullable Grant grant;
 
+    /** A stream whose sender may fill the ring. */
     ReceiveStream(Ring ring, long announcedLimit) {
         this.ring = ring;
         this.announcedLimit = announcedLimit;
+        this.scheduler = null;
+        this.grant = null;
+    }
+
+    /** A stream whose sender may send what it is granted. */
+    ReceiveStream(Ring ring, GrantScheduler scheduler, Grant grant) {
+        this.ring = ring;
+        this.scheduler = scheduler;
+        this.grant = grant;
     }
 
     // ---- the reader
@@ -121,6 +135,7 @@ public final class ReceiveStream {
             }
             int fresh = (int) (ahead.nextFrom(start, end) - start);
             store(start, source, position + (start - offset), fresh);
+            arrivedBytes += fresh;
             start += fresh;
         }
         ahead.add(Math.max(offset, contiguous), end);
@@ -150,17 +165,38 @@ public final class ReceiveStream {
         return contiguous;
     }
 
-    long limit() {
-        return discarding ? Long.MAX_VALUE : taken + ring.capacity();
+    /** How many bytes have arrived, in whatever order. */
+    long arrivedBytes() {
+        return arrivedBytes;
     }
 
-    /** Whether the sender should hear of more room: a quarter of the window has been read since. */
+    private long limit() {
+        GrantScheduler by = scheduler;
+        Grant granted = grant;
+        if (by == null || granted == null) {
+            return taken + ring.capacity();
+        }
+        if (isQuarter(taken + ring.capacity() - granted.limit())) {
+            by.taken(granted, taken);
+        }
+        return granted.limit();
+    }
+
+    private boolean isQuarter(long bytes) {
+        return bytes >= Math.max(1, ring.capacity() / 4);
+    }
+
+    /** Whether the sender should hear of more room: it was granted some, or has filled a quarter of the window. */
     boolean isCreditDue() {
-        return !discarding && limit() - announcedLimit >= Math.max(1, ring.capacity() / 4);
+        if (discarding) {
+            return false;
+        }
+        long room = limit() - announcedLimit;
+        return grant == null ? isQuarter(room) : room > 0;
     }
 
     long announce() {
-        announcedLimit = Math.max(announcedLimit, taken + ring.capacity());
+        announcedLimit = Math.max(announcedLimit, limit());
         return announcedLimit;
     }
 

@@ -29,6 +29,11 @@ final class ReceivedNumbers {
         return largest;
     }
 
+    /** How many numbers between the largest that has arrived and this one are missing; -1 if it is not larger. */
+    long missingBefore(long number) {
+        return number > largest ? number - largest - 1 : -1;
+    }
+
     void add(long number, boolean asks, long nowNs) {
         if (asks) {
             outOfOrder |= number != largest + 1;

@@ -13,10 +13,22 @@ final class Receiving {
     private final long[] lengths = new long[DatagramLayout.STREAM_COUNT];
     private int endHow;
 
-    Receiving(EndpointSettings settings, RingPool pool) {
+    private final GrantScheduler scheduler;
+    private final Grant grant;
+    private long wanted;
+    private long toldArrived;
+    private long toldWanted;
+
+    Receiving(EndpointSettings settings, RingPool pool, GrantScheduler scheduler, long ownId, long nowNs) {
+        this.scheduler = scheduler;
+        this.grant = scheduler.add(ownId, nowNs);
         for (int i = 0; i < streams.length; i++) {
-            int initial = i == DatagramLayout.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
-            streams[i] = new ReceiveStream(new Ring(pool, settings.windowBytes(i)), initial);
+            Ring ring = new Ring(pool, settings.windowBytes(i));
+            streams[i] = switch (i) {
+                case DatagramLayout.CONTROL_STREAM -> new ReceiveStream(ring, EndpointSettings.CONTROL_WINDOW_BYTES);
+                case DatagramLayout.LONG_STREAM -> new ReceiveStream(ring, scheduler, grant);
+                default -> new ReceiveStream(ring, 0);
+            };
         }
     }
 
@@ -69,6 +81,31 @@ final class Receiving {
         }
     }
 
+    void want(ByteBuffer in, int at) {
+        wanted = Math.max(wanted, in.getLong(at + 4));
+    }
+
+    /**
+     * Tells the scheduler of grants what a datagram has brought.
+     *
+     * @param missing how many datagrams before it are missing; below 0 if this is one that was
+     */
+    void tellScheduler(long missing, long nowNs) {
+        ReceiveStream payload = streams[DatagramLayout.LONG_STREAM];
+        if (isComplete()) {
+            scheduler.remove(grant); // the peer sends nothing more
+        } else if (payload.arrivedBytes() != toldArrived || wanted != toldWanted) {
+            toldArrived = payload.arrivedBytes();
+            toldWanted = wanted;
+            scheduler.moved(grant, toldArrived, payload.takenBytes(), wanted, missing, nowNs);
+        }
+    }
+
+    /** Nobody is granted anything for this connection any more. */
+    void leaveScheduler() {
+        scheduler.remove(grant);
+    }
+
     int endHow() {
         return endHow;
     }
@@ -102,6 +139,7 @@ final class Receiving {
     }
 
     void discard() {
+        leaveScheduler();
         for (ReceiveStream stream : streams) {
             stream.discard();
         }

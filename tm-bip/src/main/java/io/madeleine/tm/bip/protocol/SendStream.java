@@ -17,6 +17,7 @@ public final class SendStream {
     private long end; // behind the last byte
     private long limit; // the receiver takes bytes before it
     private long rangeOffset;
+    private long wanted; // the user will append bytes up to this offset
 
     SendStream(Ring ring, long limit) {
         this.ring = ring;
@@ -66,6 +67,11 @@ public final class SendStream {
         end -= bytes;
     }
 
+    /** The user is going to append so many bytes, so that the receiver can be asked for room for all of them. */
+    public void want(long bytes) {
+        wanted = Math.max(wanted, end + bytes);
+    }
+
     /** How many bytes the stream has had. */
     public long length() {
         return end;
@@ -88,6 +94,17 @@ public final class SendStream {
 
     void credit(long offset) {
         limit = Math.max(limit, offset);
+    }
+
+    /** The offset up to which bytes are to be sent, if the receiver does not take so many yet; else 0. */
+    long missingUpTo() {
+        long last = Math.max(wanted, end);
+        return last > limit ? last : 0;
+    }
+
+    /** Whether the receiver takes bytes up to this offset. */
+    boolean isWithinLimit(long offset) {
+        return offset <= limit;
     }
 
     boolean hasLost() {
@@ -154,6 +171,8 @@ public final class SendStream {
         lost.clear();
         base = end;
         next = end;
+        limit = Math.max(limit, end);
+        wanted = 0;
         ring.rest();
     }
 

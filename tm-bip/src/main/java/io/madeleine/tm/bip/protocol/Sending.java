@@ -16,6 +16,7 @@ final class Sending implements Recovery.Fate {
     private final EndpointSettings settings;
     private final Receiving receiving;
     private int creditsAgain; // a bit for each stream whose credit was lost
+    private long wantSent; // the receiver was told that bytes up to this offset are to be sent
     private int endHow;
     private int endSentHow;
     private int endAckedHow;
@@ -130,6 +131,9 @@ final class Sending implements Recovery.Fate {
         }
         int flags = recovery.sent.flags(number);
         creditsAgain |= flags & SentPackets.CREDITS;
+        if ((flags & SentPackets.WANT) != 0) {
+            wantSent = 0;
+        }
         if ((flags & (SentPackets.FINISHED | SentPackets.CLOSED)) != 0) {
             endSentHow = endAckedHow;
         }
@@ -142,7 +146,7 @@ final class Sending implements Recovery.Fate {
         boolean sendsData = hasData() && recovery.permits();
         int credits = creditsDue();
         boolean sendsEnd = endHow > endSentHow;
-        boolean asks = sendsData || credits != 0 || sendsEnd || isPingDue || recovery.isProbeDue();
+        boolean asks = sendsData || isWantDue() || credits != 0 || sendsEnd || isPingDue || recovery.isProbeDue();
         if (recovery.sent.isExhausted()) {
             return 0;
         }
@@ -158,10 +162,11 @@ final class Sending implements Recovery.Fate {
         if (sendsEnd) {
             writeEnd(bytes, number);
         }
+        boolean sendsWant = asks && writeWant(bytes, number);
         if (sendsData) {
             writeStreams(bytes, out, number);
         }
-        if (asks && !sendsData && credits == 0 && !sendsEnd) {
+        if (asks && !sendsData && !sendsWant && credits == 0 && !sendsEnd) {
             bytes.put((byte) DatagramLayout.PING).put((byte) 0).putShort((short) 0);
         }
         return seal(out, number, asks, nowNs);
@@ -187,6 +192,27 @@ final class Sending implements Recovery.Fate {
             }
         }
         return false;
+    }
+
+    /** Whether a datagram should go to ask for grants; small additions wait for the next datagram. */
+    private boolean isWantDue() {
+        SendStream payload = streams[DatagramLayout.LONG_STREAM];
+        long wanted = payload.missingUpTo();
+        return wanted > wantSent && (payload.isWithinLimit(wantSent) || wanted - wantSent >= payload.capacity() / 4);
+    }
+
+    private boolean writeWant(ByteBuffer bytes, long number) {
+        long wanted = streams[DatagramLayout.LONG_STREAM].missingUpTo();
+        if (wanted <= wantSent) {
+            return false;
+        }
+        bytes.put((byte) DatagramLayout.WANT)
+                .put((byte) DatagramLayout.LONG_STREAM)
+                .putShort((short) 0)
+                .putLong(wanted);
+        recovery.sent.flag(number, SentPackets.WANT);
+        wantSent = wanted;
+        return true;
     }
 
     private int creditsDue() {

@@ -25,6 +25,9 @@ final class SentPackets {
     /** The datagram probes the size of the path's datagrams. */
     static final int PATH_PROBE = CLOSED << 1;
 
+    /** A flag: it asks for grants. */
+    static final int WANT = PATH_PROBE << 1;
+
     static final byte SETTLED = 0;
     static final byte IN_FLIGHT = 1;
     static final byte LOST = 2;
@@ -163,7 +166,7 @@ final class SentPackets {
     }
 
     int flags(long number) {
-        return flags[slot(number)];
+        return Byte.toUnsignedInt(flags[slot(number)]);
     }
 
     long offset(long number, int stream) {

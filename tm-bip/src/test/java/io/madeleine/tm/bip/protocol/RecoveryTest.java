@@ -46,7 +46,11 @@ class RecoveryTest {
     @Test
     void shouldSendNotEvenAnAcknowledgementWithoutARecord() {
         RingPool pool = new RingPool(Arena.ofAuto());
-        Sending sending = new Sending(SETTINGS, pool, new Receiving(SETTINGS, pool));
+        Sending sending = new Sending(
+                SETTINGS,
+                pool,
+                new Receiving(
+                        SETTINGS, pool, new GrantScheduler(SETTINGS, 1 << 20, GrantScheduler.Order.SHORTEST), 1, 0));
         Datagram datagram = new Datagram(Arena.ofAuto());
         send(sending.recovery, 2 * SentPackets.MOST_RECORDS - 1);
         assertTrue(sending.produce(1, datagram, 7, true) > 0);

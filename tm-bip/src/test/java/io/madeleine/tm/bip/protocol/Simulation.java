@@ -26,6 +26,7 @@ final class Simulation {
             + DatagramLayout.MAX_ACK_RANGES * DatagramLayout.ACK_RANGE_BYTES
             + DatagramLayout.STREAM_COUNT * DatagramLayout.CREDIT_BYTES
             + DatagramLayout.END_BYTES
+            + DatagramLayout.WANT_BYTES
             + DatagramLayout.PING_BYTES;
 
     private static final Cookies COOKIES = new Cookies();
@@ -63,12 +64,16 @@ final class Simulation {
         settings = new EndpointSettings(
                 4096 << random.nextInt(5), 4096 << random.nextInt(6), 65_464, 1_000_000, peerTimeoutNs, 20 * SECOND_NS);
         nowNs = random.nextLong() >> 2; // a clock may begin anywhere
-        ends[0] = Endpoint.initiator(settings, POOL, 1 + random.nextInt(1_000_000), nowNs);
+        ends[0] = Endpoint.initiator(settings, POOL, scheduler(), 1 + random.nextInt(1_000_000), nowNs);
         users[0] = new SimulatedUser(random, 0, seed, scale);
         users[1] = new SimulatedUser(random, 1, seed, scale);
         users[0].open(ends[0]);
         users[0].pauseUntilNs = nowNs;
         users[1].pauseUntilNs = nowNs;
+    }
+
+    private GrantScheduler scheduler() {
+        return new GrantScheduler(settings, 1 << 18, GrantScheduler.Order.values()[random.nextInt(2)]);
     }
 
     /** Both users send, finish and read everything; then both ends close. */
@@ -272,7 +277,8 @@ final class Simulation {
         }
         if (ends[1] == null) {
             acceptedCount++;
-            ends[1] = Endpoint.acceptor(settings, POOL, 2_000_000 + random.nextInt(1000), IN.number(), nowNs);
+            ends[1] = Endpoint.acceptor(
+                    settings, POOL, scheduler(), 2_000_000 + random.nextInt(1000), IN.number(), nowNs);
             users[1].open(ends[1]);
         } else {
             ends[1].acceptAgain();

@@ -39,6 +39,11 @@ class SimulationTest {
     }
 
     @Test
+    void shouldServeSeveralSendersWithinTheBudgetOfTheirReceiver() {
+        run(SEEDS / 10, seed -> new IncastSimulation(seed).run());
+    }
+
+    @Test
     void shouldNoticeADeadNetworkWithinTheTimeThatWasSet() {
         run(SEEDS / 10, seed -> new Simulation(seed, TIMEOUT_NS).runDeath());
     }
