@@ -3,15 +3,20 @@ package io.madeleine.tm.via;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.OneStepLink;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
+import io.madeleine.pmm.spi.RemoteCompletion;
+import io.madeleine.pmm.spi.RemoteMemory;
+import io.madeleine.pmm.spi.RemoteMemoryException;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +107,58 @@ class AllocationTest {
                         receive.release();
                     },
                     "through chunks");
+        });
+    }
+
+    /** Counts the operations that have completed. */
+    private static final class Count implements RemoteCompletion {
+        private int completed;
+
+        @Override
+        public void completed(long value) {
+            completed++;
+        }
+
+        @Override
+        public void failed(RemoteMemoryException failure) {
+            throw failure;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldAllocateNothingForOperationsOnRemoteMemory(String provider) {
+        with(provider, (left, right) -> {
+            RemoteMemory remote = left.adapter.remoteMemory().orElseThrow();
+            MemorySegment there = right.arenas.lasting().allocateShared(4096);
+            byte[] descriptor = right.adapter
+                    .remoteMemory()
+                    .orElseThrow()
+                    .export(there, RemoteMemory.Access.READ_WRITE)
+                    .descriptor();
+            CompletableFuture<AttachedMemory> attaching =
+                    CompletableFuture.supplyAsync(() -> remote.attach(descriptor));
+            Side.drive(left, right, attaching::isDone);
+            AttachedMemory attached = attaching.join();
+            MemorySegment own = left.arenas.lasting().allocate(4096, 8);
+            MemorySegment other = MemorySegment.ofArray(new byte[4096]);
+            boolean updates = remote.capabilities().atomics();
+            Count count = new Count();
+            assertAllocatesNothing(
+                    () -> {
+                        int wanted = count.completed + (updates ? 4 : 3);
+                        attached.put(own, 0, 0, 4096, count);
+                        attached.put(other, 0, 0, 8, count);
+                        attached.get(0, other, 0, 4096, count);
+                        if (updates) {
+                            attached.fetchAdd(0, 8, 1, count);
+                        }
+                        while (count.completed < wanted) {
+                            left.poll();
+                            right.poll();
+                        }
+                    },
+                    "remote memory");
         });
     }
 }
