@@ -381,10 +381,10 @@ final class Transfers {
             } finally {
                 lock.unlock();
             }
-            if (completion != null && failure == null) {
-                completion.completed(value);
-            } else if (completion != null) {
+            if (completion != null && failure != null) {
                 completion.failed(failure);
+            } else if (completion != null) {
+                completion.completed(value);
             }
         }
     }

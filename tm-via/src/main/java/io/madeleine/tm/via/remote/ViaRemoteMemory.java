@@ -272,7 +272,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     }
 
     private void detachDrained() {
-        for (ViaAttachment each : leaving.values()) {
+        for (ViaAttachment each : List.copyOf(leaving.values())) {
             if (transfers.isDrained(each.target) && leaving.remove(each.owner.number(), each)) {
                 send(each.target.peer, MessageFlyweight.DETACH, each.owner.key(), each.owner.number());
             }
