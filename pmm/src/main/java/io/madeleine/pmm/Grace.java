@@ -3,8 +3,8 @@ package io.madeleine.pmm;
 /**
  * How long the session's own thread leaves a free lead to the program's threads before it looks again. Each look takes
  * a processor from a thread that polls. So the times get longer while threads begin to poll more often than once in
- * {@link #SHORTEST_NS}, as in a program that sends and waits in turn: such a thread sees what arrives sooner than a
- * bell would wake this one. If the program then begins to compute, what arrives for a handler waits for the rest of one
+ * {@link #SHORTEST_NS}, as in a program that sends and waits in turn, and while a look finds one that polls: such a thread
+ * sees what arrives sooner than a bell would wake this one. If the program then begins to compute, what arrives for a handler waits for the rest of one
  * such time, which is no longer than the program has polled before.
  *
  * <p>Threading: confined to the session's own thread.
@@ -38,9 +38,13 @@ final class Grace {
         return lengthNs > SHORTEST_NS;
     }
 
-    /** Threads of the program have begun to poll so many times since the last call, {@code elapsedNs} ago. */
-    void hasPassed(int polls, long nowNs, long elapsedNs) {
-        boolean mayGrow = nowNs - shortUntilNs >= 0 && isOften(polls, elapsedNs);
+    /**
+     * Threads of the program have begun to poll so many times since the last call, {@code elapsedNs} ago.
+     *
+     * @param isPolled whether one of them polls now: where processes share a processor each waits for long
+     */
+    void hasPassed(int polls, boolean isPolled, long nowNs, long elapsedNs) {
+        boolean mayGrow = nowNs - shortUntilNs >= 0 && (isPolled || isOften(polls, elapsedNs));
         lengthNs = mayGrow ? Math.min(2 * lengthNs, LONGEST_NS) : SHORTEST_NS;
     }
 

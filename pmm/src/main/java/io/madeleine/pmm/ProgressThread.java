@@ -143,7 +143,7 @@ final class ProgressThread extends Thread {
     /** Parks for a time of grace; others have begun to poll {@code polls} times during the last one. */
     private void leaveLeadToOthers(int polls, long elapsedNs) {
         if (!engine.needsMoreThanHandlers()) {
-            grace.hasPassed(polls, seenNs, elapsedNs);
+            grace.hasPassed(polls, engine.isLedByAnother(this), seenNs, elapsedNs);
         }
         inLongGrace = grace.isLong();
         try {

@@ -13,7 +13,7 @@ class GraceTest {
     private void pass(int polls) {
         long elapsedNs = grace.lengthNs();
         nowNs += elapsedNs;
-        grace.hasPassed(polls, nowNs, elapsedNs);
+        grace.hasPassed(polls, false, nowNs, elapsedNs);
     }
 
     private void passOften() {
@@ -32,6 +32,12 @@ class GraceTest {
             assertEquals(Grace.LONGEST_NS, grace.lengthNs());
             passOften();
         }
+    }
+
+    @Test
+    void shouldBeLongerWhileAThreadIsFoundPolling() {
+        grace.hasPassed(0, true, nowNs, 10 * Grace.LONGEST_NS);
+        assertEquals(2 * Grace.SHORTEST_NS, grace.lengthNs());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.madeleine.pmm;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -92,6 +93,16 @@ class LongGraceTest {
     @Test
     void shouldLookSeldomWhileAThreadLeadsOften() {
         assertSeldomParks(() -> pollOften(500_000_000));
+    }
+
+    @Test
+    void shouldLookSeldomWhileAThreadWaitsAgainAndAgainForALongerTime() {
+        assertSeldomParks(() -> {
+            long endNs = System.nanoTime() + 500_000_000;
+            while (endNs - System.nanoTime() > 0) {
+                assertFalse(engine.await(news, () -> false, System.nanoTime() + 300_000));
+            }
+        });
     }
 
     @Test
