@@ -132,7 +132,7 @@ public final class Buffers {
         return new MpiFault(
                 ErrorClass.BUFFER,
                 "a message covers bytes " + start + " to " + (start + bytes) + " of "
-                        + (memory == NOTHING ? "null" : "a buffer of " + memory.byteSize() + " bytes")
+                        + (memory.equals(NOTHING) ? "null" : "a buffer of " + memory.byteSize() + " bytes")
                         + ": expected it to lie within the buffer");
     }
 }
