@@ -32,7 +32,7 @@ final class Simulation {
     private static final Cookies COOKIES = new Cookies();
 
     /** Numbers that were lost at last leave gaps until the peer hears that nobody waits for them. */
-    private static final int MOST_QUIET_RANGES = 16;
+    private static final int MOST_QUIET_RANGES = 32;
 
     private final Random random;
     private final long seed;
