@@ -3,13 +3,12 @@ package io.madeleine.tm.via;
 import io.madeleine.tm.via.port.LocalEndpoints;
 import io.madeleine.tm.via.port.ViaPort;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.Set;
 
 /**
- * The peers in the address vector, each once however many connections it has.
+ * The peers in the address vector, each once however many users it has: connections, attachments, messages under way. The
+ * last user removes it, so that only those who are in use take room.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
@@ -17,9 +16,6 @@ final class Peers {
     private final ViaPort port;
     private final Map<String, Peer> byName = new HashMap<>();
     private final Map<Long, String> names = new HashMap<>();
-
-    /** The names of those that stay as long as the adapter. */
-    private final Set<String> kept = new HashSet<>();
 
     private static final class Peer {
         final long number;
@@ -48,22 +44,21 @@ final class Peers {
         return peer.number;
     }
 
-    /** As {@link #use}, for as long as the adapter is open. */
-    long useForGood(byte[] name) {
-        String text = HexFormat.of().formatHex(name);
-        if (kept.add(text)) {
-            try {
-                return use(name);
-            } catch (RuntimeException e) {
-                kept.remove(text);
-                throw e;
-            }
+    /** One more user of a peer that is in use. */
+    void keep(long number) {
+        String name = names.get(number);
+        Peer peer = name == null ? null : byName.get(name);
+        if (peer != null) {
+            peer.users++;
         }
-        Peer peer = byName.get(text);
-        return peer == null ? use(name) : peer.number;
     }
 
-    /** A connection to the peer has been freed; the last one removes it. */
+    /** How many there are. */
+    int count() {
+        return byName.size();
+    }
+
+    /** A user has ended, and nothing of its own is outstanding; the last one removes the peer. */
     void release(long number) {
         String name = names.get(number);
         Peer peer = name == null ? null : byName.get(name);

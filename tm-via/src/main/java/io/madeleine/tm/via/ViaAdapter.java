@@ -78,6 +78,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final Map<ViaConnection, ViaAddress> processes = new HashMap<>();
     private final Queue<ViaConnection> graves = new ConcurrentLinkedQueue<>();
     private final Queue<Arrived> openings = new ConcurrentLinkedQueue<>();
+    private final Queue<Long> released = new ConcurrentLinkedQueue<>();
     private boolean someUnheard;
     private volatile boolean someBehind;
     private volatile boolean linesHaveWork;
@@ -343,7 +344,52 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     public long usePeer(byte[] name) {
         lock.lock();
         try {
-            return peers.useForGood(name);
+            return peers.use(name);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void keepPeer(long peer) {
+        lock.lock();
+        try {
+            peers.keep(peer);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void releasePeer(long peer) {
+        released.add(peer);
+        wake();
+    }
+
+    /** How many peers the endpoint knows. */
+    int peerCount() {
+        lock.lock();
+        try {
+            return peers.count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the uses of peers that are over, while no thread handles completions for them. */
+    private void releasePeers() {
+        lock.lock();
+        try {
+            if (!port.tryQuiet()) {
+                return; // the next poll comes here again
+            }
+            try {
+                for (Long peer = released.poll(); peer != null; peer = released.poll()) {
+                    peers.release(peer);
+                }
+            } finally {
+                port.endQuiet();
+            }
         } finally {
             lock.unlock();
         }
@@ -423,6 +469,9 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         work += active.poll();
         if (!graves.isEmpty()) {
             bury();
+        }
+        if (!released.isEmpty()) {
+            releasePeers();
         }
         if (nowNs - nextPeerCheckNs >= 0) {
             checkPeers(nowNs);
@@ -541,7 +590,12 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */
     boolean hasWork() {
-        return port.poll() != 0 || linesHaveWork || remote.hasWork() || !upcalls.isEmpty() || active.hasWork();
+        return port.poll() != 0
+                || linesHaveWork
+                || remote.hasWork()
+                || !released.isEmpty()
+                || !upcalls.isEmpty()
+                || active.hasWork();
     }
 
     /** How long until something is due, in nanoseconds. */

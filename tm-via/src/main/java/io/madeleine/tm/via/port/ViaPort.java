@@ -281,6 +281,11 @@ public final class ViaPort implements AutoCloseable {
             int result = (int) operations.inject(address, bytes, peer);
             return result == 0 ? INJECTED : result;
         }
+        return sendWithCompletion(address, bytes, descriptor, peer, operation);
+    }
+
+    /** As {@link #send}, but a completion always follows: the message has left then. */
+    public int sendWithCompletion(long address, int bytes, long descriptor, long peer, int operation) {
         if (!outstanding.begin()) {
             return AGAIN;
         }

@@ -21,8 +21,17 @@ public interface RemoteHome {
     /** The adapter's address, as on the process's card. */
     String address();
 
-    /** Adds a peer to the endpoint's peers, for as long as the adapter is open; returns its number. */
+    /**
+     * Uses a peer, which is added to the endpoint's peers if it is new; returns its number. Each use has to end with
+     * {@link #releasePeer}.
+     */
     long usePeer(byte[] name);
+
+    /** One more use of a peer that is in use. */
+    void keepPeer(long peer);
+
+    /** Ends a use of a peer: nothing of this user is outstanding. The last one removes the peer in a later poll. */
+    void releasePeer(long peer);
 
     /** The name of the own endpoint in at most this many bytes; longer if that is impossible. */
     byte[] shortName(int mostBytes);

@@ -1,13 +1,15 @@
 package io.madeleine.tm.via.remote;
 
-import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
  * A message between the owner of an export and one that attaches it. Its kinds are those of
- * {@link io.madeleine.tm.via.port.MessageFlyweight}; only those who know the export's key can write one.
+ * {@link io.madeleine.tm.via.port.MessageFlyweight}. Its payload is the place, the {@linkplain MessageProofs proof} that a
+ * process of the session has written it, and the sender's address.
  *
  * <p>Threading: immutable.
  *
@@ -18,8 +20,8 @@ import java.util.Optional;
  * @param address the sender's address
  */
 record RemoteMessage(int kind, long key, long number, Place place, String address) {
-    /** The size of the part before the address. */
-    static final int FIXED_BYTES = 32;
+    private static final int PROOF_AT = 32;
+    private static final int ADDRESS_AT = PROOF_AT + MessageProofs.BYTES;
 
     /**
      * Exported memory.
@@ -45,28 +47,33 @@ record RemoteMessage(int kind, long key, long number, Place place, String addres
         }
     }
 
-    byte[] payload() {
+    byte[] payload(MessageProofs proofs) {
         byte[] text = address.getBytes(StandardCharsets.US_ASCII);
-        return ByteBuffer.allocate(FIXED_BYTES + text.length)
+        byte[] made = ByteBuffer.allocate(ADDRESS_AT + text.length)
                 .putLong(place.base)
                 .putLong(place.rights)
                 .putLong(place.bytes)
                 .putLong(place.flags)
+                .put(new byte[MessageProofs.BYTES])
                 .put(text)
                 .array();
+        byte[] proof = proofs.of(kind, key, number, made, PROOF_AT, ADDRESS_AT);
+        System.arraycopy(proof, 0, made, PROOF_AT, proof.length);
+        return made;
     }
 
-    /** Reads a message; empty if it is too short. */
-    static Optional<RemoteMessage> read(int kind, long key, long number, byte[] payload) {
-        try {
-            ByteBuffer buffer = ByteBuffer.wrap(payload);
-            Place place = new Place(buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong());
-            String address = new String(payload, FIXED_BYTES, payload.length - FIXED_BYTES, StandardCharsets.US_ASCII);
-            return place.bytes < 0
-                    ? Optional.empty()
-                    : Optional.of(new RemoteMessage(kind, key, number, place, address));
-        } catch (BufferUnderflowException _) {
+    /** Reads a message; empty if it is too short, or no process of the session has written it. */
+    static Optional<RemoteMessage> read(MessageProofs proofs, int kind, long key, long number, byte[] payload) {
+        if (payload.length < ADDRESS_AT) {
             return Optional.empty();
         }
+        byte[] proof = Arrays.copyOfRange(payload, PROOF_AT, ADDRESS_AT);
+        if (!MessageDigest.isEqual(proof, proofs.of(kind, key, number, payload, PROOF_AT, ADDRESS_AT))) {
+            return Optional.empty();
+        }
+        ByteBuffer buffer = ByteBuffer.wrap(payload);
+        Place place = new Place(buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong());
+        String address = new String(payload, ADDRESS_AT, payload.length - ADDRESS_AT, StandardCharsets.US_ASCII);
+        return place.bytes < 0 ? Optional.empty() : Optional.of(new RemoteMessage(kind, key, number, place, address));
     }
 }

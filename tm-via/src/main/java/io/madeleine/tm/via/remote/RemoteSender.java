@@ -25,10 +25,12 @@ final class RemoteSender implements Completion {
     private static final int PAYLOAD_AT = MessageFlyweight.BYTES;
     private static final long DROP_NS = 10_000_000_000L;
 
+    private final RemoteHome home;
     private final ViaPort port;
+    private final MessageProofs proofs;
     private final BiConsumer<RemoteMessage, String> whenFailed;
     private final Deque<Queued> queue = new ArrayDeque<>();
-    private final @Nullable RemoteMessage[] inSlots = new RemoteMessage[SLOTS];
+    private final @Nullable Queued[] inSlots = new Queued[SLOTS];
     private final Deque<Runnable> failures = new ArrayDeque<>();
     private @Nullable Slab slab;
     private int firstOperation;
@@ -37,8 +39,10 @@ final class RemoteSender implements Completion {
     private record Queued(long peer, RemoteMessage message, long sinceNs) {}
 
     /** A sender without memory; it takes it with the first message. */
-    RemoteSender(ViaPort port, BiConsumer<RemoteMessage, String> whenFailed) {
-        this.port = port;
+    RemoteSender(RemoteHome home, MessageProofs proofs, BiConsumer<RemoteMessage, String> whenFailed) {
+        this.home = home;
+        this.port = home.port();
+        this.proofs = proofs;
         this.whenFailed = whenFailed;
     }
 
@@ -47,7 +51,9 @@ final class RemoteSender implements Completion {
         return behind;
     }
 
+    /** Sends a message to a peer that is in use; it stays so until the message has left. */
     void send(long peer, RemoteMessage message) {
+        home.keepPeer(peer);
         synchronized (this) {
             if (slab == null) {
                 slab = port.newSlab((long) SLOTS * SLOT_BYTES, Flags.FI_SEND);
@@ -72,8 +78,11 @@ final class RemoteSender implements Completion {
                 if (slot < 0) {
                     break;
                 }
-                if (post(slot, next) || System.nanoTime() - next.sinceNs > DROP_NS) {
+                if (post(slot, next)) {
                     left.remove();
+                } else if (System.nanoTime() - next.sinceNs > DROP_NS) {
+                    left.remove();
+                    home.releasePeer(next.peer);
                 }
             }
             behind = !queue.isEmpty() || !failures.isEmpty();
@@ -109,14 +118,14 @@ final class RemoteSender implements Completion {
             return false;
         }
         RemoteMessage message = queued.message;
-        byte[] payload = message.payload();
+        byte[] payload = message.payload(proofs);
         long at = (long) slot * SLOT_BYTES;
         MessageFlyweight.address(
                 memory.memory(), at, MessageFlyweight.NO_CONNECTION, message.kind(), message.key(), message.number());
         MessageFlyweight.credits(memory.memory(), at, 0, 0);
         MemorySegment.copy(payload, 0, memory.memory(), ValueLayout.JAVA_BYTE, at + PAYLOAD_AT, payload.length);
-        inSlots[slot] = message;
-        int result = port.send(
+        inSlots[slot] = queued;
+        int result = port.sendWithCompletion(
                 memory.address() + at,
                 PAYLOAD_AT + payload.length,
                 memory.descriptor(),
@@ -126,15 +135,17 @@ final class RemoteSender implements Completion {
             return true;
         }
         inSlots[slot] = null;
-        if (result < 0 && result != ViaPort.AGAIN) {
-            failures.add(() -> whenFailed.accept(message, port.errorText(result)));
+        if (result == ViaPort.AGAIN) {
+            return false;
         }
-        return result != ViaPort.AGAIN;
+        home.releasePeer(queued.peer);
+        failures.add(() -> whenFailed.accept(message, port.errorText(result)));
+        return true;
     }
 
     /** Whether nothing waits or is under way. */
     synchronized boolean isIdle() {
-        for (RemoteMessage each : inSlots) {
+        for (Queued each : inSlots) {
             if (each != null) {
                 return false;
             }
@@ -144,15 +155,20 @@ final class RemoteSender implements Completion {
 
     @Override
     public synchronized void completed(int tag, long bytes) {
+        Queued sent = inSlots[tag];
         inSlots[tag] = null;
+        if (sent != null) {
+            home.releasePeer(sent.peer);
+        }
     }
 
     @Override
     public synchronized void failed(int tag, int code, String reason) {
-        RemoteMessage message = inSlots[tag];
+        Queued sent = inSlots[tag];
         inSlots[tag] = null;
-        if (message != null) {
-            failures.add(() -> whenFailed.accept(message, reason)); // in the next poll
+        if (sent != null) {
+            home.releasePeer(sent.peer);
+            failures.add(() -> whenFailed.accept(sent.message, reason)); // in the next poll
             behind = true;
         }
     }

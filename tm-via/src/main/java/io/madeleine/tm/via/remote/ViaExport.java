@@ -63,12 +63,18 @@ final class ViaExport implements ExportedMemory {
         return Optional.of(place);
     }
 
-    /** A holder has detached, or has ended. */
-    synchronized void remove(long number) {
-        holders.remove(number);
+    /** Whether somebody holds it by this number. */
+    synchronized boolean isHeldBy(long number) {
+        return holders.containsKey(number);
+    }
+
+    /** A holder has detached, or has ended; returns it, or empty if there is none with this number. */
+    synchronized Optional<Holder> remove(long number) {
+        Optional<Holder> removed = Optional.ofNullable(holders.remove(number));
         if (revoked && holders.isEmpty()) {
             closeRegistration();
         }
+        return removed;
     }
 
     synchronized List<Holder> holders() {

@@ -57,17 +57,32 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     private final SecureRandom random = new SecureRandom();
     private final Map<Long, ViaExport> exports = new ConcurrentHashMap<>();
     private final Map<Long, ViaExport> ending = new ConcurrentHashMap<>();
+
+    /** Exports whose registration has ended though holders have not answered. */
+    private final Map<Long, ViaExport> ended = new ConcurrentHashMap<>();
+
     private final Map<Long, Asked> asked = new ConcurrentHashMap<>();
+
+    /** Requests to attach whose owner has not answered in time; its peer stays in use until it does. */
+    private final Map<Long, Asked> unheard = new ConcurrentHashMap<>();
+
     private final Map<Long, ViaAttachment> attachments = new ConcurrentHashMap<>();
     private final Map<Long, ViaAttachment> leaving = new ConcurrentHashMap<>();
+
+    /** Attachments that are lost, with operations that may still be under way. */
+    private final Map<Long, ViaAttachment> lost = new ConcurrentHashMap<>();
+
+    private final MessageProofs proofs;
     private final Queue<RemoteMessage> arrived = new ConcurrentLinkedQueue<>();
+
+    /** Held while an attachment goes from one map to another. */
+    private final Object moving = new Object();
 
     /** Held while messages are handled. */
     private final ReentrantLock handling = new ReentrantLock();
 
     private volatile long nextLookNs = System.nanoTime();
     private volatile boolean reserved;
-    private volatile boolean unheard;
     private volatile boolean closed;
 
     /** A request to attach that waits for its answer. */
@@ -92,7 +107,8 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         this.home = home;
         this.context = context;
         this.descriptors = new RemoteDescriptor(FAMILY, context);
-        this.sender = new RemoteSender(home.port(), this::onFailed);
+        this.proofs = new MessageProofs(context);
+        this.sender = new RemoteSender(home, proofs, this::onFailed);
         this.transfers = new Transfers(home.port(), home.regions());
         context.memory().listen(this);
     }
@@ -235,27 +251,41 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         byte[] name = new byte[Math.clamp(body.get(), 0, MAX_NAME_BYTES)];
         body.get(name);
         reserve();
-        Asked request;
         long number = random.nextLong();
+        long peer;
         try {
-            request = new Asked(key, home.usePeer(home.nameOf(name)));
-            asked.put(number, request);
-            send(request.peer, MessageFlyweight.ATTACH, key, number);
+            peer = home.usePeer(home.nameOf(name));
         } catch (FabricException e) {
-            asked.remove(number);
             throw new RemoteMemoryException(Kind.LOST, "the owner cannot be reached: " + e.getMessage());
         }
+        Asked request = new Asked(key, peer);
+        asked.put(number, request);
+        try {
+            send(peer, MessageFlyweight.ATTACH, key, number);
+        } catch (FabricException e) {
+            request.failure = new RemoteMemoryException(Kind.LOST, "the owner cannot be asked: " + e.getMessage());
+        }
         boolean _ = await(request::isDone, System.nanoTime() + ANSWER_NS);
-        asked.remove(number);
-        ViaAttachment answer = request.answer;
-        if (answer != null) {
-            return answer;
+        return answerTo(number, request);
+    }
+
+    private ViaAttachment answerTo(long number, Asked request) {
+        handling.lock();
+        try {
+            asked.remove(number);
+            ViaAttachment answer = request.answer;
+            if (answer != null) {
+                return answer;
+            }
+            RemoteMemoryException failure = request.failure;
+            if (failure != null) {
+                home.releasePeer(request.peer);
+                throw failure;
+            }
+            unheard.put(number, request);
+        } finally {
+            handling.unlock();
         }
-        RemoteMemoryException failure = request.failure;
-        if (failure != null) {
-            throw failure;
-        }
-        unheard = true;
         throw new RemoteMemoryException(
                 Kind.LOST, "the owner has not answered within " + ANSWER_NS / 1_000_000_000 + " s");
     }
@@ -263,11 +293,29 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     /** Ends the use of an attachment; its holder says so to the owner when no operation is under way. */
     void leave(ViaAttachment attachment, RemoteMemoryException why) {
         transfers.refuse(attachment.target, why);
-        if (attachments.remove(attachment.owner.number()) != null) {
-            leaving.put(attachment.owner.number(), attachment);
+        if (move(attachment, leaving)) {
             detachDrained();
             home.port().outstanding().need();
             home.wake();
+        }
+    }
+
+    /** Moves an attachment from where it is, unless it has ended. */
+    private boolean move(ViaAttachment attachment, Map<Long, ViaAttachment> to) {
+        long number = attachment.owner.number();
+        synchronized (moving) {
+            boolean moved = attachments.remove(number) != null || to == lost && leaving.remove(number) != null;
+            if (moved) {
+                to.put(number, attachment);
+            }
+            return moved;
+        }
+    }
+
+    /** Whether there is an attachment with this number, ended or not, of which operations may be under way. */
+    private boolean isKnown(long number) {
+        synchronized (moving) {
+            return attachments.containsKey(number) || leaving.containsKey(number) || lost.containsKey(number);
         }
     }
 
@@ -275,14 +323,23 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         for (ViaAttachment each : List.copyOf(leaving.values())) {
             if (transfers.isDrained(each.target) && leaving.remove(each.owner.number(), each)) {
                 send(each.target.peer, MessageFlyweight.DETACH, each.owner.key(), each.owner.number());
+                home.releasePeer(each.target.peer);
             }
         }
     }
 
     private void lose(ViaAttachment attachment, String why) {
-        attachments.remove(attachment.owner.number());
-        leaving.remove(attachment.owner.number());
+        boolean _ = move(attachment, lost);
         transfers.lose(attachment.target, new RemoteMemoryException(Kind.LOST, "the owner of the memory: " + why));
+    }
+
+    /** The provider may use the memory of operations on lost attachments until it has completed them. */
+    private void releaseLost() {
+        for (ViaAttachment each : lost.values()) {
+            if (transfers.isDrained(each.target) && lost.remove(each.owner.number(), each)) {
+                home.releasePeer(each.target.peer);
+            }
+        }
     }
 
     // ---- messages
@@ -302,6 +359,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         byte[] copy = new byte[payload];
         MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, at + MessageFlyweight.BYTES, copy, 0, payload);
         RemoteMessage.read(
+                        proofs,
                         MessageFlyweight.kind(memory, at),
                         MessageFlyweight.token(memory, at),
                         MessageFlyweight.word(memory, at),
@@ -337,14 +395,28 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
                 if (request != null && request.key == message.key()) {
                     request.failure = revoked();
                 }
+                heardLate(message.number());
             }
             case MessageFlyweight.DETACH -> {
-                ViaExport export = exports.getOrDefault(message.key(), ending.get(message.key()));
-                if (export != null) {
-                    export.remove(message.number());
+                for (Map<Long, ViaExport> each : List.of(exports, ending, ended)) {
+                    ViaExport export = each.get(message.key());
+                    if (export != null) {
+                        remove(export, message.number());
+                    }
                 }
             }
             default -> onWithdraw(message);
+        }
+    }
+
+    private void remove(ViaExport export, long holder) {
+        export.remove(holder).ifPresent(removed -> home.releasePeer(removed.peer()));
+    }
+
+    private void heardLate(long number) {
+        Asked request = unheard.remove(number);
+        if (request != null) {
+            home.releasePeer(request.peer);
         }
     }
 
@@ -357,12 +429,23 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         if (name.length == 0) {
             return;
         }
+        ViaExport export = closed ? null : exports.get(message.key());
+        if (export != null && export.isHeldBy(message.number())) {
+            return; // the answer is on its way
+        }
+        long peer;
         try {
-            long peer = home.usePeer(name);
-            ViaExport export = exports.get(message.key());
-            Optional<RemoteMessage.Place> place = export == null || closed
+            peer = home.usePeer(name);
+        } catch (FabricException e) {
+            warn(e);
+            return;
+        }
+        boolean holds = false;
+        try {
+            Optional<RemoteMessage.Place> place = export == null
                     ? Optional.empty()
                     : export.attach(new ViaExport.Holder(peer, message.number(), message.address()));
+            holds = place.isPresent();
             sender.send(
                     peer,
                     new RemoteMessage(
@@ -372,8 +455,15 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
                             place.orElse(RemoteMessage.Place.NONE),
                             home.address()));
         } catch (FabricException e) {
-            context.logger().log(System.Logger.Level.WARNING, "via: a peer cannot attach memory: {0}", e.getMessage());
+            warn(e);
         }
+        if (!holds) {
+            home.releasePeer(peer);
+        }
+    }
+
+    private void warn(FabricException e) {
+        context.logger().log(System.Logger.Level.WARNING, "via: a peer cannot attach memory: {0}", e.getMessage());
     }
 
     private void onAttached(RemoteMessage message) {
@@ -384,17 +474,29 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
             ViaAttachment made = new ViaAttachment(this, transfers, target, message);
             attachments.put(message.number(), made);
             request.answer = made;
-        } else { // nobody waits for it any more
-            byte[] name = home.nameIn(message.address());
-            if (name.length > 0) {
-                send(home.usePeer(name), MessageFlyweight.DETACH, message.key(), message.number());
+        } else if (!isKnown(message.number())) {
+            heardLate(message.number());
+            detachUnknown(message);
+        }
+    }
+
+    /** Answers an owner who counts this process as a holder, though it is none. */
+    private void detachUnknown(RemoteMessage message) {
+        byte[] name = home.nameIn(message.address());
+        if (name.length > 0) {
+            try {
+                long peer = home.usePeer(name);
+                send(peer, MessageFlyweight.DETACH, message.key(), message.number());
+                home.releasePeer(peer);
+            } catch (FabricException e) {
+                warn(e);
             }
         }
     }
 
     private void onWithdraw(RemoteMessage message) {
         ViaAttachment attachment = attachments.get(message.number());
-        Asked request = asked.get(message.number());
+        Asked request = asked.remove(message.number());
         if (attachment != null && attachment.owner.key() == message.key()) {
             if (message.place().equals(RemoteMessage.Place.CLOSING)) {
                 attachment.ownerEndsNs = System.nanoTime() + CLOSING_NS | 1;
@@ -402,6 +504,10 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
             leave(attachment, revoked());
         } else if (request != null && request.key == message.key()) {
             request.failure = revoked();
+            detachUnknown(message);
+        } else if (!isKnown(message.number())) {
+            heardLate(message.number());
+            detachUnknown(message);
         }
     }
 
@@ -413,7 +519,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         } else if (message.kind() == MessageFlyweight.WITHDRAW) {
             ViaExport export = ending.get(message.key());
             if (export != null) {
-                export.remove(message.number());
+                remove(export, message.number());
             }
         }
     }
@@ -447,16 +553,23 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
                 }
             }
         }
-        for (Map<Long, ViaExport> each : List.of(exports, ending)) {
+        releaseLost();
+        for (Map<Long, ViaExport> each : List.of(exports, ending, ended)) {
             for (ViaExport export : each.values()) {
                 for (ViaExport.Holder holder : export.holders()) {
                     if (home.isDead(holder.address())) {
-                        export.remove(holder.number());
+                        remove(export, holder.number());
                     }
                 }
             }
         }
-        ending.values().removeIf(export -> export.endLate(nowNs));
+        for (ViaExport export : ending.values()) {
+            if (export.endLate(nowNs)) {
+                ended.put(export.key, export);
+                ending.remove(export.key);
+            }
+        }
+        ended.values().removeIf(ViaExport::isQuiet);
     }
 
     /** Whether the adapter has to be polled although no thread waits. */
@@ -476,7 +589,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
 
     /** Whether an owner has been called and has not answered. */
     public boolean hasUnheard() {
-        return unheard;
+        return !unheard.isEmpty();
     }
 
     /** Waits, and polls meanwhile; returns whether the condition was met in time. */
