@@ -108,7 +108,8 @@ public record BipConfig(
                         bip.durationNs(
                                 "ack-delay", 0, TimeUnit.MILLISECONDS.toNanos(100), "a duration up to 100ms, or 0s"),
                         bip.peerTimeoutNs(),
-                        durationNs(bip, "close-linger")),
+                        durationNs(bip, "close-linger"),
+                        false),
                 GrantScheduler.Order.valueOf(
                         large.oneOf("grants", List.of("shortest", "fair")).toUpperCase(Locale.ROOT)),
                 new HandshakeLimits(

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one datagram, with its header. It is filled and read again and again.
@@ -17,6 +18,8 @@ public final class Datagram {
     private final ByteBuffer bytes;
     private final MemorySegment memory;
     private final CRC32C crc = new CRC32C();
+    private byte @Nullable [] plain; // the cipher is fastest between two arrays
+    private byte @Nullable [] sealed;
 
     /** Memory for datagrams of up to {@link DatagramLayout#MAX_DATAGRAM_BYTES} bytes. */
     public Datagram(Arena arena) {
@@ -61,6 +64,35 @@ public final class Datagram {
         return length;
     }
 
+    /** As {@link #seal()}; its frames are encrypted, and the tag takes the place of the checksum. */
+    int seal(Protection protection, long largestAcked) {
+        int length = bytes.position() + DatagramLayout.TAG_BYTES;
+        bytes.putShort(DatagramLayout.LENGTH_OFFSET, (short) length);
+        protection.seal(this, largestAcked);
+        bytes.position(0);
+        return length;
+    }
+
+    /** Room for frames that are not encrypted. */
+    byte[] plain() {
+        byte[] present = plain;
+        if (present == null) {
+            present = new byte[DatagramLayout.MAX_DATAGRAM_BYTES];
+            plain = present;
+        }
+        return present;
+    }
+
+    /** Room for encrypted frames and their tag. */
+    byte[] sealed() {
+        byte[] present = sealed;
+        if (present == null) {
+            present = new byte[DatagramLayout.MAX_DATAGRAM_BYTES];
+            sealed = present;
+        }
+        return present;
+    }
+
     private int checksum() {
         crc.reset();
         bytes.position(DatagramLayout.VERSION_OFFSET);
@@ -86,14 +118,19 @@ public final class Datagram {
         bytes.limit(length).position(0);
     }
 
-    /** Whether a datagram that has arrived is one of this version and is not corrupt. */
+    /**
+     * Whether a datagram that has arrived is one of this version and is not corrupt; {@link Protection} finds out the latter of
+     * one that is sealed.
+     */
     public boolean isIntact() {
         int length = bytes.limit();
         return length >= DatagramLayout.HEADER_BYTES
                 && length <= DatagramLayout.MAX_DATAGRAM_BYTES
                 && bytes.get(DatagramLayout.VERSION_OFFSET) == DatagramLayout.VERSION
                 && Short.toUnsignedInt(bytes.getShort(DatagramLayout.LENGTH_OFFSET)) == length
-                && bytes.getInt(DatagramLayout.CHECKSUM_OFFSET) == checksum();
+                && (kind() == DatagramLayout.SEALED
+                        ? length >= DatagramLayout.HEADER_BYTES + DatagramLayout.TAG_BYTES
+                        : bytes.getInt(DatagramLayout.CHECKSUM_OFFSET) == checksum());
     }
 
     /** The kind. */
@@ -109,6 +146,11 @@ public final class Datagram {
     /** The packet number, or the sender's id. */
     public long number() {
         return bytes.getLong(DatagramLayout.NUMBER_OFFSET);
+    }
+
+    /** Whether it has frames of a connection. */
+    public boolean hasFrames() {
+        return kind() == DatagramLayout.DATA || kind() == DatagramLayout.SEALED;
     }
 
     /** The distance from the packet number to the lowest one that the sender tracks. */

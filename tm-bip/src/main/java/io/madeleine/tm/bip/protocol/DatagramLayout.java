@@ -6,7 +6,7 @@ package io.madeleine.tm.bip.protocol;
  * <pre>
  *   0        4         5      6        8                16                24        28
  *   +--------+---------+------+--------+----------------+----------------+---------+--------
- *   |checksum| version | kind | length | destination id | packet number  |  floor  | frames
+ *   |sum/key | version | kind | length | destination id | packet number  |  floor  | frames
  *   +--------+---------+------+--------+----------------+----------------+---------+--------
  * </pre>
  *
@@ -18,6 +18,9 @@ public final class DatagramLayout {
 
     /** The CRC32C of all bytes behind this field: 4 bytes. */
     public static final int CHECKSUM_OFFSET = 0;
+
+    /** The number of the key with which SEALED was encrypted, in the place of the checksum: 4 bytes. */
+    public static final int KEY_OFFSET = 0;
 
     /** The version: 1 byte. */
     public static final int VERSION_OFFSET = 4;
@@ -31,10 +34,13 @@ public final class DatagramLayout {
     /** The id that the receiver chose for itself, or 0 in INIT, OPEN and UNKNOWN: 8 bytes. */
     public static final int DESTINATION_OFFSET = 8;
 
-    /** The packet number of DATA, the sender's id of the other kinds: 8 bytes. */
+    /** The packet number of DATA and SEALED, the sender's id of the other kinds: 8 bytes. */
     public static final int NUMBER_OFFSET = 16;
 
-    /** In DATA the distance down to the lowest packet number that the sender still tracks, else 0: 4 bytes. */
+    /**
+     * In DATA and SEALED the distance down to the lowest packet number that the sender still tracks, in INIT, OPEN and ACCEPT
+     * the sender's encryption, else 0: 4 bytes.
+     */
     public static final int FLOOR_OFFSET = 24;
 
     /** Where the frames or the body begin. */
@@ -65,6 +71,18 @@ public final class DatagramLayout {
 
     /** The receiver of a DATA datagram knows no such connection. */
     public static final int UNKNOWN = 6;
+
+    /** Frames of a connection, encrypted and authenticated. */
+    public static final int SEALED = 7;
+
+    /** Encryption: none. */
+    public static final int PLAIN = 0;
+
+    /** Encryption: AES-128-GCM, with keys from TLS 1.3. */
+    public static final int AES_GCM = 1;
+
+    /** The length of the tag behind the frames of SEALED. */
+    public static final int TAG_BYTES = 16;
 
     /** The length of a cookie. */
     public static final int COOKIE_BYTES = 24;

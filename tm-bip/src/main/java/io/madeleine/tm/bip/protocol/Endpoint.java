@@ -40,9 +40,11 @@ public final class Endpoint {
     private final Receiving receiving;
     private final Sending sending;
     private final @Nullable Greeting greeting;
+    private final @Nullable Protection protection;
     private State state;
     private long remoteId;
     private boolean acceptDue;
+    private int peerEncryption;
     private long lingerUntilNs = NONE;
     private long goneByNs = NONE;
     private long heardNs;
@@ -57,15 +59,21 @@ public final class Endpoint {
             long ownId,
             long remoteId,
             @Nullable Greeting greeting,
+            @Nullable Protection protection,
             long now) {
         this.settings = settings;
         this.ownId = ownId;
         this.remoteId = remoteId;
         this.greeting = greeting;
+        this.protection = protection;
+        this.peerEncryption = settings.encryption();
         this.state = greeting == null ? State.ESTABLISHED : State.CALLING;
-        this.acceptDue = greeting == null;
-        this.receiving = new Receiving(settings, pool, grants, ownId, now);
-        this.sending = new Sending(settings, pool, receiving);
+        this.acceptDue = greeting == null && protection == null;
+        int streamCount = settings.encrypts() && protection == null
+                ? DatagramLayout.CONTROL_STREAM + 1
+                : DatagramLayout.STREAM_COUNT;
+        this.receiving = new Receiving(settings, pool, grants, ownId, now, streamCount);
+        this.sending = new Sending(settings, pool, receiving, protection);
         this.heardNs = now;
         this.observedNs = now;
     }
@@ -73,13 +81,50 @@ public final class Endpoint {
     /** The end that calls. */
     public static Endpoint initiator(
             EndpointSettings settings, RingPool pool, GrantScheduler grants, long ownId, long nowNs) {
-        return new Endpoint(settings, pool, grants, ownId, 0, new Greeting(nowNs), nowNs);
+        return opening(settings, pool, grants, ownId, 0, new Greeting(nowNs), nowNs);
     }
 
     /** The end that was called, by a peer that has shown a valid cookie. */
     public static Endpoint acceptor(
             EndpointSettings settings, RingPool pool, GrantScheduler grants, long ownId, long remoteId, long nowNs) {
-        return new Endpoint(settings, pool, grants, ownId, remoteId, null, nowNs);
+        return opening(settings, pool, grants, ownId, remoteId, null, nowNs);
+    }
+
+    /** If keys come later, the connection has only the control stream, and takes no part in the grants of others. */
+    private static Endpoint opening(
+            EndpointSettings settings,
+            RingPool pool,
+            GrantScheduler grants,
+            long ownId,
+            long remoteId,
+            @Nullable Greeting greeting,
+            long nowNs) {
+        return settings.encrypts()
+                ? new Endpoint(
+                        settings.ofOpening(),
+                        pool,
+                        new GrantScheduler(settings, 0, GrantScheduler.Order.FAIR),
+                        ownId,
+                        remoteId,
+                        greeting,
+                        null,
+                        nowNs)
+                : new Endpoint(settings, pool, grants, ownId, remoteId, greeting, null, nowNs);
+    }
+
+    /**
+     * The end of a connection whose two ends have keys, under the ids of the connection that carried the TLS handshake. Its
+     * packet numbers begin anew: what came without protection counts for nothing.
+     */
+    public static Endpoint sealed(
+            EndpointSettings settings,
+            RingPool pool,
+            GrantScheduler grants,
+            long ownId,
+            long remoteId,
+            Protection protection,
+            long nowNs) {
+        return new Endpoint(settings, pool, grants, ownId, remoteId, null, protection, nowNs);
     }
 
     // ---- what its user sees
@@ -97,6 +142,16 @@ public final class Endpoint {
     /** The id of the peer's end; 0 before it is known. */
     public long remoteId() {
         return remoteId;
+    }
+
+    /** The peer's {@code OPEN} said how it encrypts. */
+    public void peerEncryption(int said) {
+        peerEncryption = said;
+    }
+
+    /** Whether both ends encrypt in the same way, or neither; true as long as the peer has not said it. */
+    public boolean agreesOnEncryption() {
+        return peerEncryption == settings.encryption();
     }
 
     /** Why the peer counts as lost, as a clause. */
@@ -245,22 +300,25 @@ public final class Endpoint {
                 }
                 yield state == State.CALLING;
             }
-            case DatagramLayout.ACCEPT -> onAccept(nowNs, datagram.number());
-            case DatagramLayout.DATA -> onData(nowNs, datagram);
+            case DatagramLayout.ACCEPT -> onAccept(nowNs, datagram);
+            case DatagramLayout.DATA -> protection == null && onFrames(nowNs, datagram);
+            case DatagramLayout.SEALED -> protection != null && onFrames(nowNs, datagram);
             default -> false;
         };
     }
 
     /** Whether the peer has sent no datagram later than this one, as far as this end has seen. */
     public boolean isNewest(Datagram datagram) {
-        return datagram.kind() == DatagramLayout.DATA && datagram.number() == receiving.numbers.largest();
+        return datagram.hasFrames() && datagram.number() == receiving.numbers.largest();
     }
 
-    private boolean onAccept(long nowNs, long id) {
+    private boolean onAccept(long nowNs, Datagram datagram) {
+        long id = datagram.number();
         if (state != State.CALLING || id == 0) {
             return false;
         }
         remoteId = id;
+        peerEncryption = (int) datagram.floorDistance();
         state = State.ESTABLISHED;
         heard(nowNs);
         return true;
@@ -277,22 +335,28 @@ public final class Endpoint {
 
     /** The peer's OPEN came again: it has not seen the answer. */
     public void acceptAgain() {
-        acceptDue = state == State.ESTABLISHED || state == State.CLOSING;
+        acceptDue = protection == null && (state == State.ESTABLISHED || state == State.CLOSING);
     }
 
-    /** The peer answered that it does not know the connection: its process was restarted, or it has given up. */
+    /**
+     * The peer answered that it does not know the connection: its process was restarted, or it has given up. Anybody could say
+     * so, so it counts for nothing once both ends have keys.
+     */
     public void onUnknown() {
-        lose("its process no longer knows the connection: it has ended, or has given this process up");
+        if (protection == null) {
+            lose("its process no longer knows the connection: it has ended, or has given this process up");
+        }
     }
 
-    private boolean onData(long nowNs, Datagram datagram) {
-        ByteBuffer in = datagram.bytes();
+    private boolean onFrames(long nowNs, Datagram datagram) {
         if (state != State.ESTABLISHED && state != State.CLOSING
-                || !Frames.areWellFormed(in)
-                || !receiving.permits(in)
-                || !sending.permits(in)
                 || datagram.floorDistance() > datagram.number()
-                || receiving.numbers.isDuplicate(datagram.number())) {
+                || receiving.numbers.isDuplicate(datagram.number())
+                || protection != null && !protection.open(datagram)) {
+            return false;
+        }
+        ByteBuffer in = datagram.bytes();
+        if (!Frames.areWellFormed(in) || !receiving.permits(in) || !sending.permits(in)) {
             return false;
         }
         boolean asks = false;
@@ -344,7 +408,7 @@ public final class Endpoint {
     public int produce(long nowNs, Datagram out, boolean waits) {
         switch (state) {
             case CALLING -> {
-                return greeting == null ? 0 : greeting.produce(nowNs, ownId, out);
+                return greeting == null ? 0 : greeting.produce(nowNs, ownId, settings.encryption(), out);
             }
             case GIVING_UP -> {
                 state = State.GONE;
@@ -353,7 +417,7 @@ public final class Endpoint {
             case ESTABLISHED, CLOSING -> {
                 if (acceptDue) {
                     acceptDue = false;
-                    out.begin(DatagramLayout.ACCEPT, remoteId, ownId, 0);
+                    out.begin(DatagramLayout.ACCEPT, remoteId, ownId, settings.encryption());
                     return out.seal();
                 }
                 observe(nowNs);
@@ -440,6 +504,11 @@ public final class Endpoint {
             case CLOSING -> heardNs + settings.lingerNs() / CLOSING_PROBES;
             default -> NONE;
         };
+    }
+
+    /** The connection under the same ids takes this one's place: nothing more is sent. */
+    public void replaced() {
+        become(State.GONE);
     }
 
     /** Gives back the memory that a quiet connection does not need. */

@@ -11,6 +11,7 @@ package io.madeleine.tm.bip.protocol;
  * @param peerTimeoutNs the silence after which a peer that should answer counts as lost
  * @param lingerNs how long a closed connection tries to deliver what was sent before to a peer that does not answer; one
  *     that answers has the longer of this time and {@code peerTimeoutNs} for messages that are whole
+ * @param encrypts whether datagrams are encrypted once both ends have keys
  */
 public record EndpointSettings(
         int shortWindowBytes,
@@ -18,7 +19,8 @@ public record EndpointSettings(
         int maxDatagramBytes,
         long ackDelayNs,
         long peerTimeoutNs,
-        long lingerNs) {
+        long lingerNs,
+        boolean encrypts) {
     /** The window of the handshake's stream. */
     public static final int CONTROL_WINDOW_BYTES = 8192;
 
@@ -42,7 +44,25 @@ public record EndpointSettings(
                 maxDatagramBytes,
                 ackDelayNs,
                 peerTimeoutNs,
-                lingerNs);
+                lingerNs,
+                encrypts);
+    }
+
+    /** Settings of the connection that carries the TLS handshake: datagrams that every path carries. */
+    EndpointSettings ofOpening() {
+        return new EndpointSettings(
+                shortWindowBytes,
+                longWindowBytes,
+                DatagramLayout.SAFE_DATAGRAM_BYTES,
+                ackDelayNs,
+                peerTimeoutNs,
+                lingerNs,
+                encrypts);
+    }
+
+    /** What {@code INIT}, {@code OPEN} and {@code ACCEPT} say of it. */
+    int encryption() {
+        return encrypts ? DatagramLayout.AES_GCM : DatagramLayout.PLAIN;
     }
 
     /** How long a closed connection stays at most. */

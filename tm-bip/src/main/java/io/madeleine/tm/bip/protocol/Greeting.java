@@ -39,14 +39,14 @@ final class Greeting {
         }
     }
 
-    int produce(long nowNs, long ownId, Datagram out) {
+    int produce(long nowNs, long ownId, int encryption, Datagram out) {
         if (dueNs - nowNs > 0) {
             return 0;
         }
         dueNs = nowNs + waitNs;
         waitNs = Math.min(LONGEST_NS, 2 * waitNs);
         byte[] answer = cookie;
-        out.begin(answer == null ? DatagramLayout.INIT : DatagramLayout.OPEN, 0, ownId, 0);
+        out.begin(answer == null ? DatagramLayout.INIT : DatagramLayout.OPEN, 0, ownId, encryption);
         if (answer != null) {
             out.bytes().put(answer);
         }

@@ -11,6 +11,7 @@ final class Receiving {
     final ReceivedNumbers numbers = new ReceivedNumbers();
     final ReceiveStream[] streams = new ReceiveStream[DatagramLayout.STREAM_COUNT];
     private final long[] lengths = new long[DatagramLayout.STREAM_COUNT];
+    private final int streamCount; // those that the peer may use
     private int endHow;
 
     private final GrantScheduler scheduler;
@@ -19,7 +20,14 @@ final class Receiving {
     private long toldArrived;
     private long toldWanted;
 
-    Receiving(EndpointSettings settings, RingPool pool, GrantScheduler scheduler, long ownId, long nowNs) {
+    Receiving(
+            EndpointSettings settings,
+            RingPool pool,
+            GrantScheduler scheduler,
+            long ownId,
+            long nowNs,
+            int streamCount) {
+        this.streamCount = streamCount;
         this.scheduler = scheduler;
         this.grant = scheduler.add(ownId, nowNs);
         for (int i = 0; i < streams.length; i++) {
@@ -36,6 +44,11 @@ final class Receiving {
     boolean permits(ByteBuffer in) {
         for (int at = DatagramLayout.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
             int type = in.get(at);
+            boolean names =
+                    type == DatagramLayout.CREDIT || type == DatagramLayout.STREAM || type == DatagramLayout.WANT;
+            if (names && in.get(at + 1) >= streamCount) {
+                return false;
+            }
             if (type == DatagramLayout.STREAM && !permitsStream(in, at)
                     || type == DatagramLayout.END && !permitsEnd(in, at)) {
                 return false;
@@ -130,12 +143,16 @@ final class Receiving {
         if (isPeerClosed() && isComplete()) {
             return false; // the peer sends nothing more
         }
-        for (ReceiveStream stream : streams) {
-            if (stream.isCreditDue()) {
+        for (int i = 0; i < streamCount; i++) {
+            if (isCreditDue(i)) {
                 return true;
             }
         }
         return false;
+    }
+
+    boolean isCreditDue(int stream) {
+        return stream < streamCount && streams[stream].isCreditDue();
     }
 
     void discard() {

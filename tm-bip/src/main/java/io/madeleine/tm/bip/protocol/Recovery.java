@@ -58,6 +58,11 @@ final class Recovery {
         this.path = new PathProbe(settings.maxDatagramBytes());
     }
 
+    /** The largest packet number that the peer has acknowledged; -1 before the first. */
+    long largestAcked() {
+        return largestAcked;
+    }
+
     // ---- sending
 
     /** Whether data may be sent now. */

@@ -1,6 +1,7 @@
 package io.madeleine.tm.bip.protocol;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of an {@link Endpoint}.
@@ -15,15 +16,17 @@ final class Sending implements Recovery.Fate {
     final Recovery recovery;
     private final EndpointSettings settings;
     private final Receiving receiving;
+    private final @Nullable Protection protection;
     private int creditsAgain; // a bit for each stream whose credit was lost
     private long wantSent; // the receiver was told that bytes up to this offset are to be sent
     private int endHow;
     private int endSentHow;
     private int endAckedHow;
 
-    Sending(EndpointSettings settings, RingPool pool, Receiving receiving) {
+    Sending(EndpointSettings settings, RingPool pool, Receiving receiving, @Nullable Protection protection) {
         this.settings = settings;
         this.receiving = receiving;
+        this.protection = protection;
         this.recovery = new Recovery(settings, this);
         for (int i = 0; i < streams.length; i++) {
             int initial = i == DatagramLayout.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
@@ -173,12 +176,22 @@ final class Sending implements Recovery.Fate {
     }
 
     private ByteBuffer begin(Datagram out, long remoteId, long number, int limit) {
-        out.begin(DatagramLayout.DATA, remoteId, number, (int) (number - recovery.sent.oldest()));
-        return out.bytes().limit(limit);
+        int kind = protection == null ? DatagramLayout.DATA : DatagramLayout.SEALED;
+        out.begin(kind, remoteId, number, (int) (number - recovery.sent.oldest()));
+        return out.bytes().limit(limit - tagBytes());
+    }
+
+    private int tagBytes() {
+        return protection == null ? 0 : DatagramLayout.TAG_BYTES;
+    }
+
+    private int seal(Datagram out) {
+        Protection present = protection;
+        return present == null ? out.seal() : out.seal(present, recovery.largestAcked());
     }
 
     private int seal(Datagram out, long number, boolean asks, long nowNs) {
-        int length = out.seal();
+        int length = seal(out);
         if (asks) {
             recovery.sent(number, length, nowNs);
         }
@@ -221,7 +234,7 @@ final class Sending implements Recovery.Fate {
         }
         int due = creditsAgain;
         for (int i = 0; i < streams.length; i++) {
-            if (receiving.streams[i].isCreditDue()) {
+            if (receiving.isCreditDue(i)) {
                 due |= SentPackets.CREDIT << i;
             }
         }
@@ -274,10 +287,11 @@ final class Sending implements Recovery.Fate {
         long number = recovery.sent.begin();
         ByteBuffer bytes = begin(out, remoteId, number, wanted);
         bytes.put((byte) DatagramLayout.PING).put((byte) 0).putShort((short) 0);
-        int zeros = wanted - bytes.position() - DatagramLayout.PADDING_BYTES;
+        int end = wanted - tagBytes();
+        int zeros = end - bytes.position() - DatagramLayout.PADDING_BYTES;
         bytes.put((byte) DatagramLayout.PADDING).put((byte) 0).putShort((short) zeros);
         out.memory().asSlice(bytes.position(), zeros).fill((byte) 0);
-        bytes.position(wanted);
+        bytes.position(end);
         recovery.sent.flag(number, SentPackets.PATH_PROBE);
         recovery.path.sent();
         return seal(out, number, true, nowNs);
@@ -287,6 +301,6 @@ final class Sending implements Recovery.Fate {
         long number = recovery.sent.begin();
         ByteBuffer bytes = begin(out, remoteId, number, DatagramLayout.SAFE_DATAGRAM_BYTES);
         bytes.put((byte) DatagramLayout.RESET).put((byte) 0).putShort((short) 0);
-        return out.seal();
+        return seal(out);
     }
 }

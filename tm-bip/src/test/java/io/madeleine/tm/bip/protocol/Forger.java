@@ -20,7 +20,7 @@ final class Forger {
     }
 
     /** Sometimes shows a forged datagram to an end; returns whether it was taken. */
-    boolean isBelieved(Endpoint end, Datagram scratch, long nowNs) {
+    boolean isBelieved(Endpoint end, Datagram scratch, long nowNs, boolean isSealed) {
         if (!isActive || random.nextInt(20) != 0) {
             return false;
         }
@@ -31,6 +31,9 @@ final class Forger {
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 8, nowNs)
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
         }
+        if (isSealed) {
+            return isBelievedWithoutKey(end, scratch, nowNs);
+        }
         if (random.nextInt(10) == 0) { // its floor lies below 0
             scratch.begin(DatagramLayout.DATA, end.ownId(), UNUSED_SMALL_NUMBER, 2 * UNUSED_SMALL_NUMBER);
             scratch.bytes().putInt(DatagramLayout.PING);
@@ -39,6 +42,28 @@ final class Forger {
             writeRuleBreaking(scratch.bytes(), end);
         }
         scratch.seal();
+        return scratch.isIntact() && end.receive(nowNs, scratch);
+    }
+
+    /** A datagram that would be right if it were not for the key, with numbers that an observer can know. */
+    private boolean isBelievedWithoutKey(Endpoint end, Datagram scratch, long nowNs) {
+        boolean claims = random.nextBoolean();
+        scratch.begin(
+                claims ? DatagramLayout.SEALED : DatagramLayout.DATA,
+                end.ownId(),
+                UNUSED_NUMBER + random.nextInt(9),
+                0);
+        scratch.bytes().putInt(random.nextBoolean() ? DatagramLayout.PING : DatagramLayout.RESET);
+        if (claims) {
+            byte[] tag = new byte[DatagramLayout.TAG_BYTES + random.nextInt(9)];
+            random.nextBytes(tag);
+            scratch.bytes().put(tag);
+        }
+        scratch.seal();
+        if (claims) {
+            scratch.bytes().putInt(DatagramLayout.KEY_OFFSET, random.nextInt(3));
+        }
+        end.onUnknown();
         return scratch.isIntact() && end.receive(nowNs, scratch);
     }
 

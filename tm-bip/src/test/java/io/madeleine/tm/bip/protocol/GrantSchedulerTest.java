@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class GrantSchedulerTest {
     private static final int KIB = 1024;
     private static final EndpointSettings SETTINGS =
-            new EndpointSettings(16 * KIB, 256 * KIB, 65_464, 1_000_000, 1_000_000_000L, 1_000_000_000L);
+            new EndpointSettings(16 * KIB, 256 * KIB, 65_464, 1_000_000, 1_000_000_000L, 1_000_000_000L, false);
     private static final int BUFFER_BYTES = 320 * KIB;
     private static final int FOREVER = 1 << 30;
 

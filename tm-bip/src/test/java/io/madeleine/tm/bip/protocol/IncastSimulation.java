@@ -72,8 +72,8 @@ final class IncastSimulation {
         bytesPerSecond = 12_500_000L << random.nextInt(5);
         queueNs = 20_000L * 1_000_000 / bytesPerSecond * 1000 * (1 + random.nextInt(10));
         loss = random.nextInt(3) == 0 ? random.nextInt(6) / 100.0 : 0;
-        EndpointSettings settings =
-                new EndpointSettings(16_384, 16_384 << random.nextInt(3), 1_432, 1_000_000, 20 * SECOND_NS, SECOND_NS);
+        EndpointSettings settings = new EndpointSettings(
+                16_384, 16_384 << random.nextInt(3), 1_432, 1_000_000, 20 * SECOND_NS, SECOND_NS, false);
         GrantScheduler ofSenders = new GrantScheduler(settings, 1 << 20, GrantScheduler.Order.SHORTEST);
         grants = new GrantScheduler(
                 settings, (96 + random.nextInt(400)) * 1024, GrantScheduler.Order.values()[random.nextInt(2)]);

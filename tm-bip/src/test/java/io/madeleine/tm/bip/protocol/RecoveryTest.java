@@ -14,7 +14,7 @@ class RecoveryTest {
     private static final int WINDOW_BYTES = 64 << 20;
     private static final long SECOND_NS = 1_000_000_000L;
     private static final EndpointSettings SETTINGS =
-            new EndpointSettings(WINDOW_BYTES, WINDOW_BYTES, 65_464, 1_000_000, 60 * SECOND_NS, SECOND_NS);
+            new EndpointSettings(WINDOW_BYTES, WINDOW_BYTES, 65_464, 1_000_000, 60 * SECOND_NS, SECOND_NS, false);
 
     private final List<Long> again = new ArrayList<>();
     private final Recovery recovery = new Recovery(SETTINGS, new Recovery.Fate() {
@@ -50,7 +50,13 @@ class RecoveryTest {
                 SETTINGS,
                 pool,
                 new Receiving(
-                        SETTINGS, pool, new GrantScheduler(SETTINGS, 1 << 20, GrantScheduler.Order.SHORTEST), 1, 0));
+                        SETTINGS,
+                        pool,
+                        new GrantScheduler(SETTINGS, 1 << 20, GrantScheduler.Order.SHORTEST),
+                        1,
+                        0,
+                        DatagramLayout.STREAM_COUNT),
+                null);
         Datagram datagram = new Datagram(Arena.ofAuto());
         send(sending.recovery, 2 * SentPackets.MOST_RECORDS - 1);
         assertTrue(sending.produce(1, datagram, 7, true) > 0);

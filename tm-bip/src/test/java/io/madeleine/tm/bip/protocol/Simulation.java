@@ -1,6 +1,7 @@
 package io.madeleine.tm.bip.protocol;
 
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -27,9 +28,15 @@ final class Simulation {
             + DatagramLayout.STREAM_COUNT * DatagramLayout.CREDIT_BYTES
             + DatagramLayout.END_BYTES
             + DatagramLayout.WANT_BYTES
-            + DatagramLayout.PING_BYTES;
+            + DatagramLayout.PING_BYTES
+            + DatagramLayout.TAG_BYTES;
 
     private static final Cookies COOKIES = new Cookies();
+
+    /** Every fourth connection is encrypted, and takes new keys after so few datagrams. */
+    private static final int SEALED_SHARE = 4;
+
+    private static final int UPDATE_AFTER = 20;
 
     /** Numbers that were lost at last leave gaps until the peer hears that nobody waits for them. */
     private static final int MOST_QUIET_RANGES = 32;
@@ -43,6 +50,7 @@ final class Simulation {
     private long nowNs;
     private final List<Set<Long>> accepted = List.of(new HashSet<>(), new HashSet<>());
     private final Forger forger;
+    private final List<Protection> protections = new ArrayList<>();
     private int acceptedCount;
     private int idleTurns;
     private int deafEnd = -1;
@@ -62,14 +70,44 @@ final class Simulation {
         forger = new Forger(random, COOKIES);
         int scale = random.nextInt(40) == 0 ? 200_000 : 6_000;
         settings = new EndpointSettings(
-                4096 << random.nextInt(5), 4096 << random.nextInt(6), 65_464, 1_000_000, peerTimeoutNs, 20 * SECOND_NS);
+                4096 << random.nextInt(5),
+                4096 << random.nextInt(6),
+                65_464,
+                1_000_000,
+                peerTimeoutNs,
+                20 * SECOND_NS,
+                seed % SEALED_SHARE == 0);
         nowNs = random.nextLong() >> 2; // a clock may begin anywhere
-        ends[0] = Endpoint.initiator(settings, POOL, scheduler(), 1 + random.nextInt(1_000_000), nowNs);
+        long id = 1 + random.nextInt(1_000_000);
+        if (settings.encrypts()) {
+            for (int side = 0; side < 2; side++) {
+                ends[side] = sealed(side, id);
+            }
+        } else {
+            ends[0] = Endpoint.initiator(settings, POOL, scheduler(), id, nowNs);
+        }
         users[0] = new SimulatedUser(random, 0, seed, scale);
         users[1] = new SimulatedUser(random, 1, seed, scale);
         users[0].open(ends[0]);
+        if (settings.encrypts()) {
+            users[1].open(ends[1]);
+        }
         users[0].pauseUntilNs = nowNs;
         users[1].pauseUntilNs = nowNs;
+    }
+
+    private Endpoint sealed(int side, long id) {
+        byte[][] secrets = new byte[2][Protection.SECRET_BYTES];
+        secrets[0][0] = (byte) id;
+        secrets[1][1] = 1;
+        Protection protection = new Protection(secrets[side], secrets[1 - side], UPDATE_AFTER);
+        protections.add(protection);
+        return Endpoint.sealed(settings, POOL, scheduler(), id + side, id + 1 - side, protection, nowNs);
+    }
+
+    /** How often keys were changed. */
+    int updateCount() {
+        return protections.stream().mapToInt(Protection::updateCount).sum();
     }
 
     private GrantScheduler scheduler() {
@@ -237,7 +275,7 @@ final class Simulation {
         checkBounds();
         int victim = random.nextInt(2);
         if (ends[victim] != null && !isDeaf(victim)) {
-            check(!forger.isBelieved(ends[victim], IN, nowNs), "a forged datagram was believed");
+            check(!forger.isBelieved(ends[victim], IN, nowNs, settings.encrypts()), "a forged datagram was believed");
         }
     }
 
@@ -249,13 +287,13 @@ final class Simulation {
         if (to == 1 && isRequest) {
             onRequest();
         } else if (!isRequest && ends[to] != null && IN.destination() == ends[to].ownId()) {
-            boolean isData = IN.kind() == DatagramLayout.DATA;
+            boolean isData = IN.hasFrames();
             boolean taken = ends[to].receive(nowNs, IN);
             check(!taken || !isData || accepted.get(to).add(IN.number()), "a packet number was taken twice");
         } else if (IN.kind() == DatagramLayout.UNKNOWN && ends[to] != null && IN.number() == ends[to].remoteId()) {
             ends[to].onUnknown();
         }
-        if (ends[to] != null && ends[to].state() == Endpoint.State.GONE && IN.kind() == DatagramLayout.DATA) {
+        if (ends[to] != null && ends[to].state() == Endpoint.State.GONE && IN.hasFrames()) {
             OUT.begin(DatagramLayout.UNKNOWN, 0, IN.destination(), 0);
             OUT.seal();
             network.send(nowNs, 1 - to, OUT);

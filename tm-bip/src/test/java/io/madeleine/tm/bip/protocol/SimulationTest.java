@@ -1,6 +1,7 @@
 package io.madeleine.tm.bip.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +32,17 @@ class SimulationTest {
     @Test
     void shouldDeliverEveryByteOnceAndInOrderOverAnyNetwork() {
         run(SEEDS, seed -> new Simulation(seed).runWhole());
+    }
+
+    @Test
+    void shouldChangeKeysWhereDatagramsAreEncrypted() {
+        int updates = 0;
+        for (long seed = 0; seed < 400; seed++) {
+            Simulation run = new Simulation(seed);
+            run.runWhole();
+            updates += run.updateCount();
+        }
+        assertTrue(updates > 400, updates + " changes of keys");
     }
 
     @Test
