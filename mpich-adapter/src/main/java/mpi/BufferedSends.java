@@ -68,7 +68,7 @@ final class BufferedSends {
         }
         MemorySegment copy = MemorySegment.ofArray(new byte[Math.toIntExact(payload.bytes())]);
         payload.copyTo(copy, 0, payload.bytes());
-        SendOperation send = new SendOperation(device).prepare(SendMode.STANDARD, target, context, tag);
+        SendOperation send = device.newSend().prepare(SendMode.STANDARD, target, context, tag);
         send.payload().set(copy, 0, payload.bytes());
         pending.incrementAndGet();
         send.tell(done -> left(done, cost));

@@ -135,7 +135,7 @@ final class PointToPoint {
     }
 
     private SendOperation newSend(SendMode mode, Data data, int target, int tag) {
-        SendOperation send = new SendOperation(device).prepare(mode, target, communicator.context(), tag);
+        SendOperation send = device.newSend().prepare(mode, target, communicator.context(), tag);
         load(send, data);
         send.keep(data.buffer());
         return send;
@@ -219,8 +219,8 @@ final class PointToPoint {
     private record Receiving(ReceiveOperation operation, Request.@Nullable Finisher finisher) {}
 
     private Receiving newReceive(Data data, int source, int tag) {
-        ReceiveOperation receive = new ReceiveOperation(device)
-                .prepare(source, communicator.context(), receiveTag(tag), communicator.group());
+        ReceiveOperation receive =
+                device.newReceive().prepare(source, communicator.context(), receiveTag(tag), communicator.group());
         if (Datatype.check(data.type()).isObject()) {
             Object[] objects = objects(data);
             receive.takeAnyLength();

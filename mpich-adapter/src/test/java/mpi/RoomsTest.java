@@ -5,12 +5,15 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -48,6 +51,27 @@ class RoomsTest {
         classesOf(COMM, COMM, DEVICE, ERRORS);
         classesOf(COLLECTIVES, COLLECTIVES, COMM, DATATYPES, DEVICE, ERRORS);
         classesOf(CREATION, CREATION, COLLECTIVES, COMM, DEVICE, ERRORS);
+    }
+
+    /** Parts know those below them: a part gets what it uses by its constructor, and nobody hands out parts. */
+    @Test
+    void shouldHaveNoCirclesOfClasses() {
+        slices().assignedFrom(new SliceAssignment() {
+                    @Override
+                    public String getDescription() {
+                        return "each top-level class of the engine";
+                    }
+
+                    @Override
+                    public SliceIdentifier getIdentifierOf(JavaClass one) {
+                        return one.getPackageName().startsWith(ERRORS)
+                                ? SliceIdentifier.of(one.getName().replaceFirst("[$\\[].*", ""))
+                                : SliceIdentifier.ignore();
+                    }
+                })
+                .should()
+                .beFreeOfCycles()
+                .check(MAIN);
     }
 
     @Test

@@ -65,7 +65,7 @@ public final class DirectSteps {
         this.communicator = communicator;
         this.device = communicator.device();
         this.waiting = waiting;
-        this.receive = new ReceiveOperation(device).needAll();
+        this.receive = device.newReceive().needAll();
         this.folding = new Folding(communicator.size(), -1);
     }
 
@@ -282,7 +282,7 @@ public final class DirectSteps {
             device.cancel(receive);
             return null;
         }
-        SendOperation send = new SendOperation(device)
+        SendOperation send = device.newSend()
                 .prepare(SendMode.STANDARD, target, context, tag)
                 .needAll(communicator.group());
         send.payload().set(out.segment(), out.offset(), out.bytes());
@@ -296,7 +296,7 @@ public final class DirectSteps {
     private @Nullable SendOperation tell(int to, MpiFault why) {
         int target = communicator.group().sessionRank(to);
         device.sendFailure(
-                new SendOperation(device).prepare(SendMode.STANDARD, target, communicator.collectiveContext(), tag),
+                device.newSend().prepare(SendMode.STANDARD, target, communicator.collectiveContext(), tag),
                 culprit,
                 why.errorClass());
         return null;

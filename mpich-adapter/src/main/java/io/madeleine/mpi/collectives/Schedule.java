@@ -84,6 +84,7 @@ public final class Schedule extends Operation implements Operation.Listener {
 
     private Schedule(
             String name, Device device, RankGroup group, long context, @Nullable Communicator communicator, int tag) {
+        super(device.waiting());
         this.name = name;
         this.device = device;
         this.group = group;
@@ -133,7 +134,7 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     private SendOperation newSend(int to) {
-        return new SendOperation(device)
+        return device.newSend()
                 .prepare(SendMode.STANDARD, group.sessionRank(to), context, tag)
                 .needAll(group);
     }
@@ -158,7 +159,7 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     private ReceiveOperation newReceive(int from) {
-        ReceiveOperation receive = new ReceiveOperation(device)
+        ReceiveOperation receive = device.newReceive()
                 .prepare(group.sessionRank(from), context, tag, group)
                 .needAll();
         receive.tell(this);
@@ -287,9 +288,9 @@ public final class Schedule extends Operation implements Operation.Listener {
         if (seen == null) {
             temporaries.forEach(device.scratch()::give); // after a failure, something may still be on its way there
             temporaries.clear();
-            complete(device);
+            complete();
         } else {
-            fail(device, seen.fault);
+            fail(seen.fault);
         }
     }
 

@@ -3,7 +3,6 @@ package io.madeleine.mpi.device;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.ReceiveMode;
-import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +19,14 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     /** The longest body that is copied a second time, which takes less than the steps of a message. */
     private static final long SHORT_BYTES = 8 << 10;
 
-    private final Device device;
+    private final Peers peers;
     private final Matching matching;
+    private final OperationTable<Operation> operations;
+    private final Controls controls;
+    private final Delivery delivery;
+    private final Probing probing;
+    private final Losses losses;
+    private final Faults faults;
 
     /** The header of a message, and behind it the body of one that has come as bytes. */
     private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES + SHORT_BYTES, 64);
@@ -29,9 +34,23 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     private final SpinLock poolLock = new SpinLock();
     private @Nullable Intake free;
 
-    Arrivals(Device device, Matching matching) {
-        this.device = device;
+    Arrivals(
+            Peers peers,
+            Matching matching,
+            OperationTable<Operation> operations,
+            Controls controls,
+            Delivery delivery,
+            Probing probing,
+            Losses losses,
+            Faults faults) {
+        this.peers = peers;
         this.matching = matching;
+        this.operations = operations;
+        this.controls = controls;
+        this.delivery = delivery;
+        this.probing = probing;
+        this.losses = losses;
+        this.faults = faults;
     }
 
     @Override
@@ -82,7 +101,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
 
     /** The sender of the message whose header has arrived; takes the credits that the header returns. */
     private Peer sender(int remote) {
-        Peer peer = device.peer(remote);
+        Peer peer = peers.get(remote);
         int credits = Header.credits(header);
         if (credits != 0) {
             peer.addCredits(credits);
@@ -93,7 +112,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     private void drop(byte kind, Peer peer, String why) {
         LOGGER.log(
                 System.Logger.Level.ERROR,
-                "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank + ": " + why
+                "rank " + peers.own() + " dropped a message of kind " + kind + " from rank " + peer.rank + ": " + why
                         + "; do all processes have the same version?");
     }
 
@@ -106,12 +125,12 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         switch (kind) {
             case Header.REQUEST_TO_SEND -> requested(peer, bytes);
             case Header.CLEAR_TO_SEND -> {
-                if (device.operations().get(Header.sender(header)) instanceof SendOperation send) {
+                if (operations.get(Header.sender(header)) instanceof SendOperation send) {
                     send.clearToSend(peer, Header.tag(header), bytes);
                 }
             }
             case Header.ACKNOWLEDGE -> {
-                if (device.operations().get(Header.sender(header)) instanceof SendOperation send) {
+                if (operations.get(Header.sender(header)) instanceof SendOperation send) {
                     send.acknowledged();
                 }
             }
@@ -120,9 +139,9 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             }
             case Header.CANCEL -> cancel(peer);
             case Header.FAILURE -> failed(peer, (int) bytes);
-            case Header.LEAVING -> device.peerLeft(peer.rank, (int) bytes);
+            case Header.LEAVING -> losses.peerLeft(peer.rank, (int) bytes);
             case Header.CANCEL_ANSWER -> {
-                if (bytes == 1 && device.operations().get(Header.sender(header)) instanceof SendOperation send) {
+                if (bytes == 1 && operations.get(Header.sender(header)) instanceof SendOperation send) {
                     send.wasCancelled();
                 }
             }
@@ -151,15 +170,15 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             matching.lock.unlock();
         }
         if (full != null) {
-            device.cannotKeep(peer.rank, bytes, full);
+            faults.cannotKeep(peer.rank, bytes, full);
             throw full;
         }
         if (receive == null) {
-            device.unexpectedArrived();
+            probing.arrived();
             return;
         }
         long taken = receive.matched(peer.rank, tag, bytes);
-        device.consumed(peer, bytes, sender);
+        delivery.consumed(peer, bytes, sender);
         place(receive, false, start, 0, taken);
     }
 
@@ -174,7 +193,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         } catch (RuntimeException e) {
             failure = e;
         }
-        bodyArrived(receive, isFragment, bytes, failure);
+        delivery.bodyArrived(receive, isFragment, bytes, failure);
     }
 
     /** A copy of the short message that has arrived. */
@@ -230,56 +249,18 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             matching.lock.unlock();
         }
         if (full != null) {
-            device.cannotKeep(peer.rank, bytes, full);
+            faults.cannotKeep(peer.rank, bytes, full);
             throw full;
         }
         if (arrived != null) {
             if (receive == null) {
-                device.unexpectedArrived();
+                probing.arrived();
             }
             take().into(arrived, block, message, bytes);
         } else if (receive != null) {
             receive.matched(peer.rank, tag, bytes);
-            device.consumed(peer, bytes, sender);
+            delivery.consumed(peer, bytes, sender);
             take().into(receive, message, 0, bytes, false);
-        }
-    }
-
-    /** A body, or a fragment of one, has arrived in the memory of its receive. */
-    void bodyArrived(ReceiveOperation receive, boolean isFragment, long bytes, @Nullable RuntimeException failure) {
-        if (failure == null) {
-            if (isFragment) {
-                receive.fragmentArrived(bytes);
-            } else {
-                receive.received();
-            }
-            return;
-        }
-        MpiFault why = device.fault(failure, receive.source(), receive.describe());
-        if (isFragment) {
-            receive.fragmentFailed(why);
-        } else {
-            receive.failed(why);
-        }
-    }
-
-    /** A body has arrived in kept memory. */
-    void bodyKept(Arrived arrived, @Nullable RuntimeException failure) {
-        ReceiveOperation claimed;
-        matching.lock.lock();
-        try {
-            claimed = arrived.claimedBy;
-            arrived.stage = Arrived.Stage.KEPT;
-            if (failure != null && arrived.byTag.isIn) {
-                matching.remove(arrived); // its sender is lost: nobody will receive it
-            }
-        } finally {
-            matching.lock.unlock();
-        }
-        if (claimed != null && failure != null) {
-            claimed.failed(device.fault(failure, arrived.source, claimed.describe()));
-        } else if (claimed != null) {
-            device.deliver(arrived, claimed);
         }
     }
 
@@ -288,9 +269,9 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     private void requested(Peer peer, long bytes) {
         ReceiveOperation receive = takePostedOrKeep(Arrived.Stage.REQUESTED, peer, bytes);
         if (receive == null) {
-            device.unexpectedArrived();
+            probing.arrived();
         } else {
-            device.clear(peer, receive, Header.tag(header), bytes, Header.sender(header));
+            delivery.clear(peer, receive, Header.tag(header), bytes, Header.sender(header));
         }
     }
 
@@ -313,13 +294,13 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     private void fragment(IncomingMessage message, Peer peer, long bytes) {
         long offset = Header.context(header);
         int identity = Header.tag(header);
-        if (device.operations().get(identity) instanceof ReceiveOperation receive) {
+        if (operations.get(identity) instanceof ReceiveOperation receive) {
             take().into(receive, message, offset, bytes, true);
         } else {
             LOGGER.log(
                     System.Logger.Level.DEBUG,
                     "rank {0} dropped a fragment of rank {1} for a receive that has failed",
-                    device.rank(),
+                    peers.own(),
                     peer.rank);
             message.discard();
         }
@@ -327,7 +308,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
 
     /** A fragment has come as bytes. */
     private void fragment(long bytes) {
-        if (device.operations().get(Header.tag(header)) instanceof ReceiveOperation receive) {
+        if (operations.get(Header.tag(header)) instanceof ReceiveOperation receive) {
             place(receive, true, Header.BYTES, Header.context(header), bytes);
         } // else its receive has failed
     }
@@ -356,9 +337,9 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             matching.lock.unlock();
         }
         if (arrived != null && answer) {
-            device.giveUp(arrived);
+            delivery.giveUp(arrived);
         }
-        peer.post(device.controls().take(Header.CANCEL_ANSWER, 0, 0, sender, answer ? 1 : 0));
+        peer.post(controls.take(Header.CANCEL_ANSWER, 0, 0, sender, answer ? 1 : 0));
     }
 
     // ---- pool
@@ -375,10 +356,10 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         } finally {
             poolLock.unlock();
         }
-        return new Intake(this);
+        return new Intake(delivery, this::give);
     }
 
-    void give(Intake intake) {
+    private void give(Intake intake) {
         poolLock.lock();
         try {
             intake.nextFree = free;

@@ -4,11 +4,12 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A message that consists of its header. Pooled by the device. */
+/** A message that consists of its header. Pooled by {@link Controls}. */
 final class Control extends Outgoing {
-    private final Device device;
+    private final Consumer<Control> pool;
 
     byte kind;
     long context;
@@ -16,16 +17,16 @@ final class Control extends Outgoing {
     int sender;
     long bytes;
 
-    /** The operation that fails if this message cannot be sent; null if there is none. */
+    /** The message that cannot be sent if this one cannot; null if there is none. */
     @Nullable
-    SendOperation about;
+    Outgoing follower;
 
     /** The next free one in the pool. */
     @Nullable
     Control nextFree;
 
-    Control(Device device) {
-        this.device = device;
+    Control(Consumer<Control> pool) {
+        this.pool = pool;
     }
 
     @Override
@@ -46,11 +47,11 @@ final class Control extends Outgoing {
 
     @Override
     void ended(@Nullable RuntimeException failure) {
-        SendOperation concerned = about;
-        about = null;
-        device.controls().give(this);
+        Outgoing concerned = follower;
+        follower = null;
+        pool.accept(this);
         if (failure != null && concerned != null) {
-            concerned.cannotBeSent(failure);
+            concerned.ended(failure);
         }
     }
 }

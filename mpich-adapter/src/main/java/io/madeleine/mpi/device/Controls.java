@@ -8,13 +8,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class Controls {
-    private final Device device;
     private final SpinLock lock = new SpinLock();
     private @Nullable Control free;
-
-    Controls(Device device) {
-        this.device = device;
-    }
 
     Control take(byte kind, long context, int tag, int sender, long bytes) {
         Control control;
@@ -28,7 +23,7 @@ final class Controls {
             lock.unlock();
         }
         if (control == null) {
-            control = new Control(device);
+            control = new Control(this::give);
         }
         control.kind = kind;
         control.context = context;
@@ -38,7 +33,7 @@ final class Controls {
         return control;
     }
 
-    void give(Control control) {
+    private void give(Control control) {
         lock.lock();
         try {
             control.nextFree = free;

@@ -9,8 +9,4 @@ package io.madeleine.mpi.device;
  * @param tag the tag
  * @param bytes the length of the body in bytes
  */
-public record Envelope(int source, int tag, long bytes) {
-    static Envelope of(Arrived arrived) {
-        return new Envelope(arrived.source, arrived.tag, arrived.bytes);
-    }
-}
+public record Envelope(int source, int tag, long bytes) {}

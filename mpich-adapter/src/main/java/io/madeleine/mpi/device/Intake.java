@@ -3,6 +3,7 @@ package io.madeleine.mpi.device;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: the handler begins it; the thread that ends the message runs it.
  */
 final class Intake implements Runnable {
-    private final Arrivals arrivals;
+    private final Delivery delivery;
+    private final Consumer<Intake> pool;
 
     private @Nullable IncomingMessage message;
     private @Nullable Completion completion;
@@ -25,8 +27,9 @@ final class Intake implements Runnable {
     @Nullable
     Intake nextFree;
 
-    Intake(Arrivals arrivals) {
-        this.arrivals = arrivals;
+    Intake(Delivery delivery, Consumer<Intake> pool) {
+        this.delivery = delivery;
+        this.pool = pool;
     }
 
     /** Takes the body, or a fragment of it, to its place. */
@@ -96,11 +99,11 @@ final class Intake implements Runnable {
         completion = null;
         receive = null;
         arrived = null;
-        arrivals.give(this);
+        pool.accept(this);
         if (target != null) {
-            arrivals.bodyArrived(target, fragment, length, failure);
+            delivery.bodyArrived(target, fragment, length, failure);
         } else if (kept != null) {
-            arrivals.bodyKept(kept, failure);
+            delivery.bodyKept(kept, failure);
         }
     }
 }

@@ -46,14 +46,14 @@ final class Matching {
     // ---- posted receives
 
     void post(ReceiveOperation receive) {
-        anySources += receive.wantedSource() == Device.ANY_SOURCE ? 1 : 0;
-        anyTags += receive.wantedTag() == Device.ANY_TAG ? 1 : 0;
+        anySources += receive.wantedSource() == Wildcards.ANY_SOURCE ? 1 : 0;
+        anyTags += receive.wantedTag() == Wildcards.ANY_TAG ? 1 : 0;
         posted.add(receive.link, receive.context(), receive.wantedSource(), receive.wantedTag(), sequence++);
     }
 
     private void remove(Link<ReceiveOperation> link) {
-        anySources -= link.source == Device.ANY_SOURCE ? 1 : 0;
-        anyTags -= link.tag == Device.ANY_TAG ? 1 : 0;
+        anySources -= link.source == Wildcards.ANY_SOURCE ? 1 : 0;
+        anyTags -= link.tag == Wildcards.ANY_TAG ? 1 : 0;
         posted.remove(link);
     }
 
@@ -72,13 +72,13 @@ final class Matching {
         Link<ReceiveOperation> found = posted.first(context, source, tag);
         if (anySources + anyTags > 0) {
             if (anySources > 0) {
-                found = older(found, posted.first(context, Device.ANY_SOURCE, tag));
+                found = older(found, posted.first(context, Wildcards.ANY_SOURCE, tag));
             }
             if (anyTags > 0) {
-                found = older(found, posted.first(context, source, Device.ANY_TAG));
+                found = older(found, posted.first(context, source, Wildcards.ANY_TAG));
             }
             if (anySources > 0 && anyTags > 0) {
-                found = older(found, posted.first(context, Device.ANY_SOURCE, Device.ANY_TAG));
+                found = older(found, posted.first(context, Wildcards.ANY_SOURCE, Wildcards.ANY_TAG));
             }
         }
         if (found == null) {
@@ -129,7 +129,7 @@ final class Matching {
     void keep(Arrived arrived, long context) {
         long place = sequence++;
         byTag.add(arrived.byTag, context, arrived.source, arrived.tag, place);
-        bySource.add(arrived.bySource, context, arrived.source, Device.ANY_TAG, place);
+        bySource.add(arrived.bySource, context, arrived.source, Wildcards.ANY_TAG, place);
     }
 
     /** Finds the oldest unexpected message for these wishes, or returns null. */
@@ -139,7 +139,7 @@ final class Matching {
             return null;
         }
         Link<Arrived> found = null;
-        if (source != Device.ANY_SOURCE) {
+        if (source != Wildcards.ANY_SOURCE) {
             found = first(context, source, tag);
         } else {
             for (int each = 0; each < ranks; each++) {
@@ -150,7 +150,7 @@ final class Matching {
     }
 
     private @Nullable Link<Arrived> first(long context, int source, int tag) {
-        return tag == Device.ANY_TAG ? bySource.first(context, source, tag) : byTag.first(context, source, tag);
+        return tag == Wildcards.ANY_TAG ? bySource.first(context, source, tag) : byTag.first(context, source, tag);
     }
 
     /** The unexpected message that its sender knows under this identity, or null. */

@@ -1,5 +1,6 @@
 package io.madeleine.mpi.device;
 
+import io.madeleine.api.Signal;
 import io.madeleine.mpi.MpiFault;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class Operation implements BooleanSupplier {
     private static final VarHandle DONE = handle();
 
+    private final Signal waiting;
     private volatile boolean done = true;
 
     private @Nullable Listener listener;
@@ -34,8 +36,14 @@ public abstract class Operation implements BooleanSupplier {
         void ended(Operation operation);
     }
 
-    /** An operation that is not started. */
-    protected Operation() {}
+    /**
+     * An operation that is not started.
+     *
+     * @param waiting wakes the threads that wait for the operation
+     */
+    protected Operation(Signal waiting) {
+        this.waiting = waiting;
+    }
 
     private static VarHandle handle() {
         try {
@@ -98,15 +106,15 @@ public abstract class Operation implements BooleanSupplier {
     }
 
     /** Ends the operation as cancelled. */
-    protected final void cancelled(Device device) {
+    protected final void cancelled() {
         cancelled = true;
-        complete(device);
+        complete();
     }
 
     /** Ends the operation with an error. */
-    protected final void fail(Device device, MpiFault why) {
+    protected final void fail(MpiFault why) {
         fault = why;
-        complete(device);
+        complete();
     }
 
     /** Notes an error; {@link #complete} follows. */
@@ -115,13 +123,13 @@ public abstract class Operation implements BooleanSupplier {
     }
 
     /** Ends the operation. The object may be started again from then on. */
-    protected final void complete(Device device) {
+    protected final void complete() {
         Listener told = listener;
         done = true;
         if (told != null) {
             told.ended(this);
         } else {
-            device.signal();
+            waiting.signal();
         }
     }
 }

@@ -7,19 +7,19 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations that a peer's message will name. An identity is a place and a count of its uses, so that a late
+ * The operations that a message of a peer will name. An identity is a place and a count of its uses, so that a late
  * message does not meet the place's next operation; it is never 0.
  *
  * <p>Threading: thread-safe.
  */
-final class OperationTable {
+final class OperationTable<T> {
     private static final int PLACE_BITS = 20;
     private static final int FIRST_PLACES = 64;
     private static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
     private static final int MOST_USES = (1 << 31 - PLACE_BITS) - 1;
 
     private final SpinLock lock = new SpinLock();
-    private @Nullable Operation[] operations = new Operation[FIRST_PLACES];
+    private @Nullable Object[] operations = new Object[FIRST_PLACES];
     private int[] uses = new int[FIRST_PLACES];
     private int[] free = firstFree();
     private int freeCount = FIRST_PLACES;
@@ -30,7 +30,12 @@ final class OperationTable {
         return all;
     }
 
-    int add(Operation operation) {
+    @SuppressWarnings("unchecked") // only add puts something there
+    private @Nullable T at(int place) {
+        return (T) operations[place];
+    }
+
+    int add(T operation) {
         lock.lock();
         try {
             if (freeCount == 0) {
@@ -60,12 +65,12 @@ final class OperationTable {
     }
 
     @Nullable
-    Operation get(int identity) {
+    T get(int identity) {
         lock.lock();
         try {
             int place = identity & PLACE_MASK;
             boolean isKnown = place < operations.length && uses[place] == identity >>> PLACE_BITS;
-            return isKnown ? operations[place] : null;
+            return isKnown ? at(place) : null;
         } finally {
             lock.unlock();
         }
@@ -73,14 +78,14 @@ final class OperationTable {
 
     /** Removes an operation; null if it is not there any more. */
     @Nullable
-    Operation remove(int identity) {
+    T remove(int identity) {
         lock.lock();
         try {
             int place = identity & PLACE_MASK;
             if (place >= operations.length || uses[place] != identity >>> PLACE_BITS || operations[place] == null) {
                 return null;
             }
-            Operation removed = operations[place];
+            T removed = at(place);
             operations[place] = null;
             free[freeCount++] = place;
             return removed;
@@ -90,12 +95,12 @@ final class OperationTable {
     }
 
     /** Removes all operations for which this holds: nobody else ends them then. */
-    List<Operation> takeAll(Predicate<Operation> wanted) {
-        List<Operation> found = new ArrayList<>();
+    List<T> takeAll(Predicate<T> wanted) {
+        List<T> found = new ArrayList<>();
         lock.lock();
         try {
             for (int place = 0; place < operations.length; place++) {
-                Operation operation = operations[place];
+                T operation = at(place);
                 if (operation != null && wanted.test(operation)) {
                     found.add(operation);
                     operations[place] = null;
@@ -109,11 +114,12 @@ final class OperationTable {
     }
 
     /** All operations for which this holds. */
-    List<Operation> all(Predicate<Operation> wanted) {
-        List<Operation> found = new ArrayList<>();
+    List<T> all(Predicate<T> wanted) {
+        List<T> found = new ArrayList<>();
         lock.lock();
         try {
-            for (Operation operation : operations) {
+            for (int place = 0; place < operations.length; place++) {
+                T operation = at(place);
                 if (operation != null && wanted.test(operation)) {
                     found.add(operation);
                 }

@@ -1,5 +1,6 @@
 package io.madeleine.mpi.device;
 
+import io.madeleine.api.Signal;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: as {@link Operation}.
  */
 public final class ReceiveOperation extends Operation {
-    final Device device;
+    private final OperationTable<Operation> operations;
+    private final int own;
     final Link<ReceiveOperation> link = new Link<>(this);
     private final Payload payload = new Payload();
 
@@ -40,9 +42,15 @@ public final class ReceiveOperation extends Operation {
     private final AtomicLong arrivedBytes = new AtomicLong();
     private int identity;
 
-    /** A receive of this device. */
-    public ReceiveOperation(Device device) {
-        this.device = device;
+    /**
+     * {@link Device} makes it.
+     *
+     * @param own the rank of this process
+     */
+    ReceiveOperation(Signal waiting, OperationTable<Operation> operations, int own) {
+        super(waiting);
+        this.operations = operations;
+        this.own = own;
     }
 
     /**
@@ -135,8 +143,8 @@ public final class ReceiveOperation extends Operation {
     @Override
     public String describe() {
         String part = whole.isEmpty() ? "" : whole + ", step " + step + " of " + steps + ": ";
-        return part + "a receive from " + (wantedSource == Device.ANY_SOURCE ? "any rank" : "rank " + wantedSource)
-                + " with " + (wantedTag == Device.ANY_TAG ? "any tag" : "tag " + wantedTag);
+        return part + "a receive from " + (wantedSource == Wildcards.ANY_SOURCE ? "any rank" : "rank " + wantedSource)
+                + " with " + (wantedTag == Wildcards.ANY_TAG ? "any tag" : "tag " + wantedTag);
     }
 
     void start() {
@@ -150,7 +158,7 @@ public final class ReceiveOperation extends Operation {
     boolean concerns(int rank) {
         IntPredicate all = members;
         return wantedSource == rank
-                || ((needsAll || wantedSource == Device.ANY_SOURCE) && (all == null || all.test(rank)));
+                || ((needsAll || wantedSource == Wildcards.ANY_SOURCE) && (all == null || all.test(rank)));
     }
 
     /** A message is matched. Returns how much of it the payload takes. */
@@ -164,7 +172,7 @@ public final class ReceiveOperation extends Operation {
         if (length > payload.bytes()) {
             note(new MpiFault(
                     ErrorClass.TRUNCATE,
-                    "rank " + device.rank() + " receives a message of " + length + " bytes from rank " + from
+                    "rank " + own + " receives a message of " + length + " bytes from rank " + from
                             + " with tag " + withTag + " into a buffer of " + payload.bytes()
                             + " bytes: expected a buffer that is long enough"));
         }
@@ -172,26 +180,23 @@ public final class ReceiveOperation extends Operation {
     }
 
     void received() {
-        complete(device);
+        complete();
     }
 
     void wasCancelled() {
-        cancelled(device);
+        cancelled();
     }
 
     void failed(MpiFault why) {
-        fail(device, why);
+        fail(why);
     }
 
     /** The sender has said that its operation has failed. */
     void failedAt(int rank, int errorClass) {
         culprit = rank;
-        fail(
-                device,
-                new MpiFault(
-                        errorClass,
-                        "it failed at rank " + rank + " with error class " + errorClass
-                                + "; see the error of that rank"));
+        fail(new MpiFault(
+                errorClass,
+                "it failed at rank " + rank + " with error class " + errorClass + "; see the error of that rank"));
     }
 
     // ---- rendezvous
@@ -205,16 +210,15 @@ public final class ReceiveOperation extends Operation {
 
     /** A fragment has arrived. Any thread: each fragment may end in another one. */
     void fragmentArrived(long length) {
-        if (arrivedBytes.addAndGet(length) == expectedBytes
-                && device.operations().remove(identity) != null) {
-            complete(device);
+        if (arrivedBytes.addAndGet(length) == expectedBytes && operations.remove(identity) != null) {
+            complete();
         }
     }
 
     /** The sender is lost, or a fragment of it. */
     void fragmentFailed(MpiFault why) {
-        if (device.operations().remove(identity) != null) {
-            fail(device, why);
+        if (operations.remove(identity) != null) {
+            fail(why);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.madeleine.mpi.device;
 
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.Signal;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,7 +19,10 @@ import org.jspecify.annotations.Nullable;
 public final class SendOperation extends Operation {
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-    final Device device;
+    private final OperationTable<Operation> operations;
+    private final Controls controls;
+    private final Faults faults;
+    private final long mostFragmentBytes;
     private final Payload payload = new Payload();
     private final Body body = new Body();
 
@@ -38,14 +42,24 @@ public final class SendOperation extends Operation {
     private volatile @Nullable MpiFault pointless;
 
     // a rendezvous
+    private @Nullable Peer cleared;
     private int receiver;
     private long clearedBytes;
     private long sentBytes;
     private long fragmentBytes;
 
-    /** A send of this device. */
-    public SendOperation(Device device) {
-        this.device = device;
+    /** {@link Device} makes it. */
+    SendOperation(
+            Signal waiting,
+            OperationTable<Operation> operations,
+            Controls controls,
+            Faults faults,
+            long mostFragmentBytes) {
+        super(waiting);
+        this.operations = operations;
+        this.controls = controls;
+        this.faults = faults;
+        this.mostFragmentBytes = mostFragmentBytes;
     }
 
     /** Says what to send. Set the {@linkplain #payload memory}, too. */
@@ -73,10 +87,9 @@ public final class SendOperation extends Operation {
         return all != null && all.test(rank);
     }
 
-    /** A process that this concerns is lost: asks the receiver to forget the message, unless it has been matched. */
-    void giveUp(MpiFault why) {
+    /** A process that this concerns is lost: the operation fails for this reason if it can be cancelled. */
+    void becomePointless(MpiFault why) {
         pointless = why;
-        device.cancel(this);
     }
 
     /** What to send. */
@@ -133,13 +146,14 @@ public final class SendOperation extends Operation {
     void requestToSend(Peer peer, int ownIdentity) {
         identity = ownIdentity;
         kind = Header.DATA;
-        Control request = device.controls().take(Header.REQUEST_TO_SEND, context, tag, ownIdentity, payload.bytes());
-        request.about = this;
+        Control request = controls.take(Header.REQUEST_TO_SEND, context, tag, ownIdentity, payload.bytes());
+        request.follower = body;
         peer.post(request);
     }
 
     /** The receiver has matched the request: send this much. */
     void clearToSend(Peer peer, int receiverIdentity, long bytes) {
+        cleared = peer;
         receiver = receiverIdentity;
         clearedBytes = bytes;
         sentBytes = 0;
@@ -163,17 +177,13 @@ public final class SendOperation extends Operation {
     /** The operation ends well. */
     void end() {
         if (isLast()) {
-            complete(device);
+            complete();
         }
-    }
-
-    void cannotBeSent(RuntimeException failure) {
-        failed(device.fault(failure, target, describe()));
     }
 
     void failed(MpiFault why) {
         if (isLast()) {
-            fail(device, why);
+            fail(why);
         }
     }
 
@@ -183,15 +193,15 @@ public final class SendOperation extends Operation {
             return;
         }
         if (why != null) {
-            fail(device, why);
+            fail(why);
         } else {
-            cancelled(device);
+            cancelled();
         }
     }
 
     /** Whether the caller is the one that ends the operation: several threads may see its peer fail. */
     private boolean isLast() {
-        return identity == 0 || device.operations().remove(identity) != null;
+        return identity == 0 || operations.remove(identity) != null;
     }
 
     /** The message that carries the body, or one fragment of it after the other. */
@@ -199,8 +209,7 @@ public final class SendOperation extends Operation {
         @Override
         void pack(OutgoingMessage begun, MemorySegment header, int credits) {
             if (kind == Header.DATA) {
-                fragmentBytes =
-                        Math.min(clearedBytes - sentBytes, device.settings().fragmentBytes());
+                fragmentBytes = Math.min(clearedBytes - sentBytes, mostFragmentBytes);
                 Header.write(header, kind, credits, sentBytes, receiver, 0, fragmentBytes);
                 packHeader(begun, header);
                 payload.pack(begun, sentBytes, fragmentBytes);
@@ -234,13 +243,14 @@ public final class SendOperation extends Operation {
         @Override
         void ended(@Nullable RuntimeException failure) {
             if (failure != null) {
-                cannotBeSent(failure);
+                failed(faults.of(failure, describe()));
             } else if (kind != Header.DATA) {
                 part();
             } else {
                 sentBytes += fragmentBytes;
-                if (sentBytes < clearedBytes) {
-                    device.peer(target).post(this);
+                Peer peer = cleared;
+                if (peer != null && sentBytes < clearedBytes) {
+                    peer.post(this);
                 } else {
                     end();
                 }

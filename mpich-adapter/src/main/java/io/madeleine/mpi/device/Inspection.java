@@ -1,0 +1,51 @@
+package io.madeleine.mpi.device;
+
+import java.util.List;
+
+/**
+ * What the device holds at the moment, for reports.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Inspection {
+    private final Matching matching;
+    private final OperationTable<Operation> operations;
+
+    Inspection(Matching matching, OperationTable<Operation> operations) {
+        this.matching = matching;
+        this.operations = operations;
+    }
+
+    /** How many messages have arrived that nobody has asked for. */
+    int arrivedCount() {
+        matching.lock.lock();
+        try {
+            return matching.arrivedCount();
+        } finally {
+            matching.lock.unlock();
+        }
+    }
+
+    /** The operations of this process that others have to end. */
+    List<Pending> pending() {
+        List<Operation> all;
+        matching.lock.lock();
+        try {
+            all = matching.allPosted();
+        } finally {
+            matching.lock.unlock();
+        }
+        all.addAll(operations.all(_ -> true));
+        return all.stream().map(Operation::pending).toList();
+    }
+
+    /** The messages that nobody has asked for; at most so many. */
+    List<Pending> unexpected(int most) {
+        matching.lock.lock();
+        try {
+            return matching.describeArrived(most);
+        } finally {
+            matching.lock.unlock();
+        }
+    }
+}
