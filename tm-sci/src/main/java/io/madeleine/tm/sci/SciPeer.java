@@ -56,6 +56,20 @@ final class SciPeer implements PeerLine {
 
     @Override
     public void ring(long sleep) {
+        if (isRingNeeded(sleep)) {
+            ringAtOnce(sleep);
+        }
+    }
+
+    private boolean isRingNeeded(long sleep) {
+        try {
+            return inbox.isRingNeeded(sleep);
+        } catch (IllegalStateException | InternalError _) {
+            return true; // The peer has ended, or its inbox was cut short: a ring does no harm.
+        }
+    }
+
+    private void ringAtOnce(long sleep) {
         Doorbell line = bell;
         if (line == null) {
             wantedSleep = sleep;

@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
+import java.util.function.LongPredicate;
 
 /**
  * The arrival flags of one process, one flag for each connection slot. The owner polls this one place for all
@@ -21,10 +22,12 @@ import java.nio.file.Path;
  * <p>No announcement is lost: a thread makes its data visible before it sets the flag, and the owner takes the flag
  * before it looks for data.
  *
- * <p>Threading: {@link #announce} thread-safe; all other methods by the polling thread.
+ * <p>Threading: {@link #announce} and {@link #isRingNeeded} thread-safe; all other methods by the polling thread.
  */
 public final class Inbox implements AutoCloseable {
     private final Arena arena;
+    private final RingDelay ringDelay = new RingDelay();
+    private final LongPredicate isInSleep = this::isInSleep;
     private MemorySegment memory;
 
     /**
@@ -90,6 +93,20 @@ public final class Inbox implements AutoCloseable {
         OrderedWords.setBits(memory, SUMMARY, InboxLayout.summaryBit(slot));
         long epoch = OrderedWords.volatileWord(memory, ASLEEP);
         return (epoch & 1) == 0 ? 0 : epoch;
+    }
+
+    /**
+     * Whether the caller has to ring for an owner that sleeps: it first watches for some microseconds whether the owner
+     * wakes up by itself.
+     *
+     * @param sleep the number of the sleep, from {@link #announce}
+     */
+    public boolean isRingNeeded(long sleep) {
+        return ringDelay.isRingNeeded(isInSleep, sleep);
+    }
+
+    private boolean isInSleep(long sleep) {
+        return OrderedWords.opaque(memory, ASLEEP) == sleep;
     }
 
     /** Whether a flag may be set. */

@@ -1,0 +1,48 @@
+package io.madeleine.tm.sci.wake;
+
+import java.util.function.LongPredicate;
+
+/**
+ * How long to watch a sleeping peer before ringing for it. The session's own thread of a peer sleeps while the program
+ * computes. If the program's thread is about to wait, it takes over from the sleeper within a microsecond and sees what was
+ * announced, while a ring takes both processors for tens of microseconds: the sender's for a system call, the peer's for a
+ * thread that finds nothing left to do. So a sender watches for some microseconds whether the peer wakes up by itself. After
+ * {@link #MOST_VAIN} times in vain it does so only now and then: a process that only handles messages wakes up by rings alone.
+ *
+ * <p>Threading: thread-safe; a lost update does no harm.
+ */
+final class RingDelay {
+    /** Some microseconds; about ten times what a thread takes that begins to wait. */
+    static final int LOOKS = 128;
+
+    /** So many delays in vain in a row end the delays. */
+    static final int MOST_VAIN = 8;
+
+    /** Of rings without a delay, one in so many tries it again. */
+    static final int BETWEEN_TRIES = 16;
+
+    private int vain;
+    private int immediate;
+
+    /**
+     * Watches a peer for a moment.
+     *
+     * @param isAsleep whether the peer is still in the sleep with this number
+     * @param sleep the number
+     * @return whether the peer has to be rung for
+     */
+    boolean isRingNeeded(LongPredicate isAsleep, long sleep) {
+        if (vain >= MOST_VAIN && ++immediate % BETWEEN_TRIES != 0) {
+            return true;
+        }
+        for (int i = 0; i < LOOKS; i++) {
+            if (!isAsleep.test(sleep)) {
+                vain = 0;
+                return false;
+            }
+            Thread.onSpinWait();
+        }
+        vain++;
+        return true;
+    }
+}
