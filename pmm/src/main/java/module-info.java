@@ -10,6 +10,7 @@ module io.madeleine.pmm {
     exports io.madeleine.pmm.faults;
     exports io.madeleine.pmm.handshake;
     exports io.madeleine.pmm.spi;
+    exports io.madeleine.pmm.tls;
 
     uses io.madeleine.pmm.spi.DescriptorPoller;
 }

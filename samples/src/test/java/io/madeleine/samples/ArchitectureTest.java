@@ -209,7 +209,8 @@ class ArchitectureTest {
                 String base = descriptor.name();
                 Set<String> face = base.equals("io.madeleine.mpi")
                         ? Set.of("mpi", "mpjbuf") // the names that programs with MPI for Java use
-                        : Set.of(base, base + ".spi", base + ".handshake", base + ".faults", base + ".heap");
+                        : Set.of(
+                                base, base + ".spi", base + ".handshake", base + ".tls", base + ".faults", base + ".heap");
                 for (ModuleDescriptor.Exports exported : descriptor.exports()) {
                     if (!exported.isQualified() && !face.contains(exported.source())) {
                         violations.add(

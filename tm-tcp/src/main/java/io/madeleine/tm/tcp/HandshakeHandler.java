@@ -5,8 +5,9 @@ import io.madeleine.pmm.handshake.Handshake;
 import io.madeleine.pmm.handshake.HandshakeFrames;
 import io.madeleine.pmm.handshake.HandshakeLine;
 import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.tls.TlsBinding;
 import io.madeleine.tm.tcp.config.TcpConfig;
-import io.madeleine.tm.tcp.tls.TlsBinding;
+import io.madeleine.tm.tcp.spi.TlsEngine;
 import io.madeleine.tm.tcp.tls.TlsFailures;
 import io.madeleine.tm.tcp.tls.TlsSide;
 import io.netty.buffer.ByteBuf;
@@ -187,8 +188,10 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
                 if (!completion.isSuccess()) {
                     throw completion.cause();
                 }
-                handshake.start(
-                        TlsBinding.checked(tls.implementation(), tls.handler().engine()));
+                SSLEngine engine = tls.handler().engine();
+                TlsEngine implementation = tls.implementation();
+                handshake.start(TlsBinding.checked(
+                        implementation.kind(), implementation.keyingMaterial(engine), engine.getSession()));
             } catch (Throwable cause) {
                 tlsFailed(tls.handler(), cause);
             }

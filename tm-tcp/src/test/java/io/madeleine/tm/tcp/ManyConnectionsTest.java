@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.testkit.Certificates;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -85,7 +86,7 @@ class ManyConnectionsTest {
 
     @Test
     void shouldTakeLittleMemoryForEachEncryptedConnectionThatIsIdle() throws Exception {
-        String settings = Certificates.settingsOfThisRun();
+        String settings = Certificates.settingsOfThisRun(Pair.TLS);
         assertCheap(
                 "TLS",
                 new Pair(

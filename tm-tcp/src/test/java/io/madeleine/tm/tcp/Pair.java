@@ -15,6 +15,7 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.testkit.Certificates;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.madeleine.tm.tcp.reactor.IoTransport;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
@@ -32,6 +33,9 @@ import java.util.function.BooleanSupplier;
 
 /** Two processes of a session in one JVM, each with its reactor and adapter, driven by the test's thread. */
 public final class Pair implements AutoCloseable {
+    /** Settings that switch TLS on, for {@link Certificates}. */
+    public static final String TLS = "madeleine.tm.tcp.tls { enabled = true, %s }";
+
     public static final String SESSION = "session-1";
     public static final byte[] SECRET = "a secret of the test".getBytes(StandardCharsets.UTF_8);
     public static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -66,7 +70,7 @@ public final class Pair implements AutoCloseable {
     }
 
     public static Config config(String... settings) {
-        String tls = Boolean.getBoolean("madeleine.test.tcp.tls") ? Certificates.settingsOfThisRun() : "";
+        String tls = Boolean.getBoolean("madeleine.test.tcp.tls") ? Certificates.settingsOfThisRun(TLS) : "";
         return plainConfig(tls, String.join("\n", settings))
                 .withValue("madeleine.tm.tcp.io", ConfigValueFactory.fromAnyRef(io().key()));
     }

@@ -12,6 +12,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
+import io.madeleine.pmm.tls.PemFiles;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +34,7 @@ class TcpConfigTest {
                 Map.of("default", new SocketAdapterConfig("127.0.0.1", 0, "auto")),
                 new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
                 new TcpConfig.SocketConfig(true, TcpConfig.SocketConfig.AUTO_BYTES, 0, 1024),
-                new TcpConfig.TlsConfig(false, "auto", "", "", ""),
+                new TcpConfig.TlsConfig(false, "auto", new PemFiles("", "", "")),
                 new HandshakeLimits(
                         TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60), "madeleine.tm.tcp.handshake"),
                 20_000,
@@ -81,7 +82,7 @@ class TcpConfigTest {
                 config.adapters().get("back"));
         assertEquals(new TcpConfig.StreamConfig(16_384, 4096), config.stream());
         assertEquals(new TcpConfig.SocketConfig(false, 1 << 20, 2 << 20, 7), config.socket());
-        assertEquals(new TcpConfig.TlsConfig(true, "auto", "c.pem", "k.pem", "t.pem"), config.tls());
+        assertEquals(new TcpConfig.TlsConfig(true, "auto", new PemFiles("c.pem", "k.pem", "t.pem")), config.tls());
         assertEquals(
                 new HandshakeLimits(
                         TimeUnit.SECONDS.toNanos(3), 9, TimeUnit.SECONDS.toNanos(5), "madeleine.tm.tcp.handshake"),

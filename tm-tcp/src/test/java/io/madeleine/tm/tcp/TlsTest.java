@@ -13,6 +13,7 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.testkit.Certificates;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
 import io.madeleine.tm.tcp.tls.TlsIdentity;
@@ -50,8 +51,8 @@ public class TlsTest {
     @BeforeAll
     static void make() {
         Pair.assumeIo();
-        authority = new Certificates(folder, "authority");
-        stranger = new Certificates(folder, "stranger");
+        authority = new Certificates(folder, "authority", Pair.TLS);
+        stranger = new Certificates(folder, "stranger", Pair.TLS);
         first = authority.sign("first");
         second = authority.sign("second");
     }
@@ -320,7 +321,7 @@ public class TlsTest {
     /** The JDK does not look at the dates of a certificate that is trusted by itself. */
     @Test
     void shouldNotAcceptAnExpiredCertificateThoughItIsTrustedByItself() throws Exception {
-        Certificates old = new Certificates(folder, "old", -20, 10);
+        Certificates old = new Certificates(folder, "old", Pair.TLS, -20, 10);
         pair = pair(first.settings(old), second.settings(authority));
         assertContains(
                 "the peer's certificate has expired",

@@ -5,6 +5,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ConfigReader;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
+import io.madeleine.pmm.tls.PemFiles;
 import io.madeleine.tm.tcp.io.StreamBuffers;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -82,11 +83,9 @@ public record TcpConfig(
      *
      * @param enabled whether connections are encrypted
      * @param engine the implementation: {@code jdk}, {@code boringssl} or {@code auto}
-     * @param certificate the PEM file of this process's certificate chain, its own certificate first
-     * @param privateKey the PEM file of its private key
-     * @param trusted the PEM file of the certificate authorities that peers' certificates must chain to
+     * @param files this process's certificate and key, and the issuers that it trusts
      */
-    public record TlsConfig(boolean enabled, String engine, String certificate, String privateKey, String trusted) {}
+    public record TlsConfig(boolean enabled, String engine, PemFiles files) {}
 
     /**
      * Reads {@code madeleine.tm.tcp} from a root configuration that includes the reference configuration.
@@ -130,9 +129,7 @@ public record TcpConfig(
                 new TlsConfig(
                         tls.bool("enabled"),
                         tls.oneOf("engine", TLS),
-                        tls.text("certificate"),
-                        tls.text("private-key"),
-                        tls.text("trusted")),
+                        new PemFiles(tls.text("certificate"), tls.text("private-key"), tls.text("trusted"))),
                 new HandshakeLimits(
                         durationNs(handshake, "timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),

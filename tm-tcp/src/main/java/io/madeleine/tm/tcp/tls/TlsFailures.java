@@ -2,16 +2,6 @@ package io.madeleine.tm.tcp.tls;
 
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.netty.handler.ssl.NotSslRecordException;
-import java.nio.channels.ClosedChannelException;
-import java.security.cert.CertPathBuilderException;
-import java.security.cert.CertPathValidatorException;
-import java.security.cert.CertificateExpiredException;
-import java.security.cert.CertificateNotYetValidException;
-import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import javax.net.ssl.SSLHandshakeException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Explains TLS failures in messages that name the key to change.
@@ -20,96 +10,31 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TlsFailures {
     private static final String KEY = TcpConfig.PATH + ".tls.";
-
-    /** An alert of the peer, in the wording of the JDK or of BoringSSL. */
-    private static final Pattern ALERT = Pattern.compile("(?:Received fatal alert: |(?:SSLV3|TLSV1)_ALERT_)(\\w+)");
-
-    /** An initiator without a certificate, in the wording of the JDK or of BoringSSL. */
-    private static final Pattern NO_CERTIFICATE =
-            Pattern.compile("Empty client certificate chain|PEER_DID_NOT_RETURN_A_CERTIFICATE");
+    private static final io.madeleine.pmm.tls.TlsFailures SHARED = new io.madeleine.pmm.tls.TlsFailures(KEY);
 
     private TlsFailures() {}
 
     /** Whether the peer sent bytes that are not TLS. */
     public static boolean isNoTls(Throwable cause) {
-        return find(cause, NotSslRecordException.class) != null;
+        Throwable at = cause;
+        for (int depth = 0; at != null && depth < 16; depth++) {
+            if (at instanceof NotSslRecordException) {
+                return true;
+            }
+            at = at.getCause();
+        }
+        return false;
     }
 
     /** Whether another attempt is useless. */
     public static boolean isDecided(Throwable cause) {
-        return !(cause instanceof ClosedChannelException);
+        return io.madeleine.pmm.tls.TlsFailures.isDecided(cause);
     }
 
     /** The message for a failure. */
     public static String describe(Throwable cause) {
-        if (isNoTls(cause)) {
-            return "the peer does not speak TLS; set " + KEY + "enabled alike in all processes";
-        }
-        String said = String.valueOf(cause.getMessage());
-        Matcher alert = ALERT.matcher(said);
-        if (alert.find()) {
-            return alert(alert.group(1).toLowerCase(Locale.ROOT));
-        }
-        Throwable expired = find(cause, CertificateExpiredException.class);
-        if (expired != null) {
-            return "the peer's certificate has expired (" + expired.getMessage() + "); renew " + KEY
-                    + "certificate there";
-        }
-        Throwable early = find(cause, CertificateNotYetValidException.class);
-        if (early != null) {
-            return "the peer's certificate is not valid yet (" + early.getMessage() + "); see " + KEY
-                    + "certificate there, and the clocks of both hosts";
-        }
-        if (find(cause, CertPathBuilderException.class) != null
-                || find(cause, CertPathValidatorException.class) != null) {
-            return "the peer's certificate is unknown: no certificate in " + KEY + "trusted of this process signed it ("
-                    + root(cause).getMessage() + ")";
-        }
-        if (cause instanceof SSLHandshakeException
-                && NO_CERTIFICATE.matcher(said).find()) {
-            return "the peer shows no certificate signed by one in " + KEY + "trusted of this process; check " + KEY
-                    + "certificate there";
-        }
-        return cause instanceof ClosedChannelException
-                ? "the peer closed the connection during the TLS handshake; its log tells why"
-                : "the TLS handshake failed: " + root(cause).getMessage();
-    }
-
-    private static String alert(String name) {
-        return switch (name) {
-            case "certificate_expired" ->
-                "the peer says that this process's certificate has expired; renew " + KEY + "certificate";
-            case "certificate_unknown", "unknown_ca", "bad_certificate" ->
-                "the peer does not trust this process's certificate (" + name + "); its " + KEY
-                        + "trusted must contain the issuer of " + KEY + "certificate of this process";
-            // BoringSSL sends this alert for a certificate that it cannot trace to a trusted one
-            case "internal_error" ->
-                "the peer failed, or does not trust this process's certificate (internal_error); its " + KEY
-                        + "trusted must contain the issuer of " + KEY + "certificate of this process";
-            case "certificate_required" ->
-                "the peer trusts no issuer of this process's certificate; its " + KEY
-                        + "trusted must contain the issuer of " + KEY + "certificate of this process";
-            default -> "the peer ended the TLS handshake: " + name;
-        };
-    }
-
-    private static <T extends Throwable> @Nullable T find(Throwable cause, Class<T> type) {
-        Throwable at = cause;
-        for (int depth = 0; at != null && depth < 16; depth++) {
-            if (type.isInstance(at)) {
-                return type.cast(at);
-            }
-            at = at.getCause();
-        }
-        return null;
-    }
-
-    private static Throwable root(Throwable cause) {
-        Throwable at = cause;
-        Throwable next;
-        for (int depth = 0; depth < 16 && (next = at.getCause()) != null; depth++) {
-            at = next;
-        }
-        return at;
+        return isNoTls(cause)
+                ? "the peer does not speak TLS; set " + KEY + "enabled alike in all processes"
+                : SHARED.describe(cause);
     }
 }

@@ -1,13 +1,12 @@
-package io.madeleine.tm.tcp.tls;
+package io.madeleine.pmm.tls;
 
 import io.madeleine.pmm.handshake.ChannelBinding;
-import io.madeleine.tm.tcp.spi.TlsEngine;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLSession;
 
 /**
@@ -35,16 +34,18 @@ public final class TlsBinding implements ChannelBinding {
     /**
      * The binding of a session whose handshake is over. Checks the dates of the peer's certificate, because the trust
      * manager does not check those of a certificate that is itself trusted.
+     *
+     * @param kind distinguishes implementations that compute different secrets
+     * @param keyingMaterial a secret of the session
      */
-    public static TlsBinding checked(TlsEngine implementation, SSLEngine engine)
+    public static TlsBinding checked(byte kind, byte[] keyingMaterial, SSLSession session)
             throws IOException, GeneralSecurityException {
-        SSLSession session = engine.getSession();
         X509Certificate peer = (X509Certificate) session.getPeerCertificates()[0];
         peer.checkValidity();
         Certificate[] own = session.getLocalCertificates();
         return new TlsBinding(
-                implementation.kind(),
-                implementation.keyingMaterial(engine),
+                kind,
+                keyingMaterial.clone(),
                 own == null ? new byte[0] : digest(own[0]), // the peer requested none, or trusts none of its issuers
                 digest(peer));
     }
@@ -63,7 +64,7 @@ public final class TlsBinding implements ChannelBinding {
         byte[] secret = peerKind == kind ? keyingMaterial : new byte[0];
         byte[] initiator = isInitiator ? ownCertificate : peerCertificate;
         byte[] acceptor = isInitiator ? peerCertificate : ownCertificate;
-        return java.nio.ByteBuffer.allocate(2 + initiator.length + acceptor.length + secret.length)
+        return ByteBuffer.allocate(2 + initiator.length + acceptor.length + secret.length)
                 .put(isInitiator ? kind : peerKind)
                 .put(isInitiator ? peerKind : kind)
                 .put(initiator)

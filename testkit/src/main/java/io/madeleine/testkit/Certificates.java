@@ -1,4 +1,4 @@
-package io.madeleine.tm.tcp;
+package io.madeleine.testkit;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -23,12 +23,18 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** An authority of the tests and certificates that it signs (RFC 5280), as PEM files. */
-final class Certificates {
+/**
+ * An authority of the tests and certificates that it signs (RFC 5280), as PEM files.
+ *
+ * <p>Threading: confined, but for the static calls.
+ */
+public final class Certificates {
     private static final char[] PASSWORD = "unimportant".toCharArray();
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
@@ -37,33 +43,48 @@ final class Certificates {
     private static final byte[] BASIC_CONSTRAINTS = {0x06, 3, 0x55, 0x1D, 0x13};
     private static final byte[] TRUE = {0x01, 1, (byte) 0xFF};
 
+    private static final Map<String, String> OF_THIS_RUN = new ConcurrentHashMap<>();
+
     private final Path folder;
     private final String name;
+    private final String format;
     private final KeyPair keys = newKeys();
     private final Signed itself;
 
-    /** A folder's authority of that name, which signs itself. */
-    Certificates(Path folder, String name) {
-        this(folder, name, -30, 60);
+    /**
+     * A folder's authority of that name, which signs itself.
+     *
+     * @param format settings, with {@code %s} where the files belong
+     */
+    public Certificates(Path folder, String name, String format) {
+        this(folder, name, format, -30, 60);
     }
 
     /** One that is valid from so many days from now on for so many days. */
-    Certificates(Path folder, String name, int startDays, int days) {
+    public Certificates(Path folder, String name, String format, int startDays, int days) {
+        this.format = format;
         this.folder = folder;
         this.name = name;
         this.itself = write(name, keys, startDays, days, true);
     }
 
-    /** A certificate and its key. */
-    record Signed(Path certificate, Path key, Certificate shown, PrivateKey secret) {
+    /**
+     * A certificate and its key.
+     *
+     * @param certificate the file of the certificate
+     * @param key the file of the key
+     * @param shown the certificate
+     * @param secret the key
+     */
+    public record Signed(Path certificate, Path key, Certificate shown, PrivateKey secret) {
         /** Settings that show it and trust an authority. */
-        String settings(Certificates trusted) {
-            return "madeleine.tm.tcp.tls { enabled = true, certificate = \"" + certificate + "\", private-key = \""
-                    + key + "\", trusted = \"" + trusted.itself.certificate + "\" }";
+        public String settings(Certificates trusted) {
+            return trusted.format.formatted("certificate = \"" + certificate + "\", private-key = \"" + key
+                    + "\", trusted = \"" + trusted.itself.certificate + "\"");
         }
 
         /** The same for somebody who is not of this library. */
-        SSLContext context(Certificates trusted) throws IOException, GeneralSecurityException {
+        public SSLContext context(Certificates trusted) throws IOException, GeneralSecurityException {
             KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(null, null);
             store.setKeyEntry("own", secret, PASSWORD, new Certificate[] {shown});
@@ -81,17 +102,17 @@ final class Certificates {
     }
 
     /** The authority's own certificate, to be shown like any other. */
-    Signed itself() {
+    public Signed itself() {
         return itself;
     }
 
     /** Signs one that is valid now. */
-    Signed sign(String subject) {
+    public Signed sign(String subject) {
         return sign(subject, -1, 10);
     }
 
     /** Signs one that is valid from so many days from now on for so many days. */
-    Signed sign(String subject, int startDays, int days) {
+    public Signed sign(String subject, int startDays, int days) {
         return write(subject, newKeys(), startDays, days, false);
     }
 
@@ -179,27 +200,23 @@ final class Certificates {
         return whole.toByteArray();
     }
 
-    /** What every process of a run shows if TLS is on for all tests ({@code -Dmadeleine.test.tcp.tls=true}). */
-    static String settingsOfThisRun() {
-        return Holder.SETTINGS;
+    /** What every process of a run shows, in settings of this format; the files go with the run. */
+    public static String settingsOfThisRun(String format) {
+        return OF_THIS_RUN.computeIfAbsent(format, Certificates::make);
     }
 
-    private static final class Holder {
-        static final String SETTINGS = make();
-
-        private static String make() {
-            try {
-                Path folder = Files.createTempDirectory("madeleine-tls");
-                Certificates authority = new Certificates(folder, "authority");
-                String settings = authority.sign("process").settings(authority);
-                folder.toFile().deleteOnExit();
-                try (var files = Files.list(folder)) {
-                    files.forEach(file -> file.toFile().deleteOnExit()); // before the folder
-                }
-                return settings;
-            } catch (IOException e) {
-                throw new AssertionError(e);
+    private static String make(String format) {
+        try {
+            Path folder = Files.createTempDirectory("madeleine-tls");
+            Certificates authority = new Certificates(folder, "authority", format);
+            String settings = authority.sign("process").settings(authority);
+            folder.toFile().deleteOnExit();
+            try (var files = Files.list(folder)) {
+                files.forEach(file -> file.toFile().deleteOnExit()); // before the folder
             }
+            return settings;
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
     }
 }
