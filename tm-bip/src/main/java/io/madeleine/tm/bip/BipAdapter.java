@@ -23,6 +23,8 @@ import io.madeleine.tm.bip.protocol.Endpoint;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
 import io.madeleine.tm.bip.protocol.GrantScheduler;
 import io.madeleine.tm.bip.protocol.RingPool;
+import io.madeleine.tm.bip.tls.TlsExchange;
+import io.madeleine.tm.bip.tls.TlsIdentity;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,6 +39,8 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One socket, and the connections to all peers over it.
@@ -68,6 +72,7 @@ final class BipAdapter implements Adapter {
     private final EndpointSettings settings;
     private final GrantScheduler grants;
     private final ConnectionManager manager;
+    private final @Nullable TlsIdentity tls;
     private final Cookies cookies = new Cookies();
     private final SecureRandom random = new SecureRandom();
 
@@ -93,6 +98,9 @@ final class BipAdapter implements Adapter {
                     + " lets other hosts connect: set the same secret text in every process, or bind to the loopback"
                     + " address");
         }
+        TlsIdentity tls = config.endpoint().encrypts()
+                ? TlsIdentity.load(BipConfig.TLS_KEYS, BipConfig.ENCRYPTION_ON, config.tls())
+                : null;
         NioPort socket = new NioPort(place, config.sendBufferBytes(), config.receiveBufferBytes(), keys);
         try {
             DatagramPort port = config.offload().over(socket, own.bind());
@@ -101,14 +109,22 @@ final class BipAdapter implements Adapter {
                     config,
                     context,
                     config.faults().any() ? new FaultyPort(port, config.faults()) : port,
-                    own.advertise());
+                    own.advertise(),
+                    tls);
         } catch (RuntimeException | Error e) {
             socket.close();
             throw e;
         }
     }
 
-    private BipAdapter(String name, BipConfig config, ProcessContext context, DatagramPort port, String advertise) {
+    private BipAdapter(
+            String name,
+            BipConfig config,
+            ProcessContext context,
+            DatagramPort port,
+            String advertise,
+            @Nullable TlsIdentity tls) {
+        this.tls = tls;
         this.name = name;
         this.context = context;
         this.port = port;
@@ -162,8 +178,28 @@ final class BipAdapter implements Adapter {
         Handshake begun = manager.call(wanted, line, nowNs);
         line.handshake(begun);
         lines.add(line);
-        begun.start();
+        begin(line, begun, end, true);
         line.flush();
+    }
+
+    /** Begins the handshake of a line; with encryption, after the TLS handshake. */
+    private void begin(BipConnection line, Handshake begun, Endpoint end, boolean isInitiator) {
+        TlsIdentity identity = tls;
+        if (identity == null) {
+            begun.start();
+        } else {
+            TlsExchange exchange = identity.begin(isInitiator, () -> {
+                progress.listReady(line);
+                progress.wake();
+            });
+            line.opening(new SecureOpening(exchange, isInitiator, end));
+        }
+    }
+
+    /** The endpoint of a connection whose TLS handshake is over. */
+    Endpoint protectedEndpoint(SecureOpening opening, long nowNs) throws SSLException {
+        Endpoint first = opening.endpoint();
+        return Endpoint.sealed(settings, rings, grants, first.ownId(), first.remoteId(), opening.protection(), nowNs);
     }
 
     /** An attempt failed; the next poll makes another one. */
@@ -198,7 +234,7 @@ final class BipAdapter implements Adapter {
         }
         BipConnection known = progress.connections().findByPeer(peerId, from);
         if (known == null) {
-            known = accept(peerId, from, nowNs);
+            known = accept(peerId, from, (int) datagram.floorDistance(), nowNs);
         } else {
             known.acceptAgain();
         }
@@ -217,15 +253,16 @@ final class BipAdapter implements Adapter {
                 .array();
     }
 
-    private BipConnection accept(long peerId, InetSocketAddress from, long nowNs) {
+    private BipConnection accept(long peerId, InetSocketAddress from, int encryption, long nowNs) {
         Endpoint end = Endpoint.acceptor(settings, rings, grants, newId(), peerId, nowNs);
+        end.peerEncryption(encryption);
         BipConnection line = new BipConnection(progress, end, List.of(from), null);
         progress.connections().add(line);
         synchronized (manager) {
             Handshake begun = manager.accept(line, nowNs);
             line.handshake(begun);
             lines.add(line);
-            begun.start();
+            begin(line, begun, end, false);
         }
         return line;
     }
@@ -362,5 +399,8 @@ final class BipAdapter implements Adapter {
         progress.close();
         timers.close();
         port.close();
+        if (tls != null) {
+            tls.close();
+        }
     }
 }

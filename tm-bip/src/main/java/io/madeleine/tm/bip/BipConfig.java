@@ -5,6 +5,8 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ConfigReader;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
+import io.madeleine.pmm.tls.PemFiles;
+import io.madeleine.pmm.tls.TlsFailures;
 import io.madeleine.tm.bip.io.Faults;
 import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
@@ -32,6 +34,7 @@ import java.util.concurrent.TimeUnit;
  * @param rebinding whether a peer may change its address
  * @param endpoint the bounds and times of a connection
  * @param grants which sender of a long message is granted more first
+ * @param tls the files of the certificates, with encryption
  * @param handshake limits of the handshake
  * @param faults the faults to inject, for tests
  */
@@ -47,9 +50,14 @@ public record BipConfig(
         boolean rebinding,
         EndpointSettings endpoint,
         GrantScheduler.Order grants,
+        PemFiles tls,
         HandshakeLimits handshake,
         Faults faults) {
     static final String PATH = "madeleine.tm.bip";
+    static final String ENCRYPTION = PATH + ".encryption";
+    static final String ENCRYPTION_ON = ENCRYPTION + " = aes-gcm";
+    static final String TLS_KEYS = PATH + ".tls.";
+    static final TlsFailures TLS_FAILURES = new TlsFailures(TLS_KEYS);
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
     private static final int MOST_SHORT_BYTES = 8 * KIB;
@@ -78,6 +86,8 @@ public record BipConfig(
                 "receive-buffer",
                 "offload",
                 "rebinding",
+                "encryption",
+                "tls",
                 "handshake",
                 "close-linger",
                 "faults");
@@ -85,6 +95,8 @@ public record BipConfig(
         small.onlyKeys("max-block", "buffer", "window");
         ConfigReader large = bip.at("long");
         large.onlyKeys("window", "grants");
+        ConfigReader tls = bip.at("tls");
+        tls.onlyKeys("certificate", "private-key", "trusted");
         ConfigReader handshake = bip.at("handshake");
         handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
         int bufferBytes = small.bytes("buffer", 256, MOST_SHORT_BYTES);
@@ -109,15 +121,24 @@ public record BipConfig(
                                 "ack-delay", 0, TimeUnit.MILLISECONDS.toNanos(100), "a duration up to 100ms, or 0s"),
                         bip.peerTimeoutNs(),
                         durationNs(bip, "close-linger"),
-                        false),
+                        bip.oneOf("encryption", List.of("off", "aes-gcm")).equals("aes-gcm")),
                 GrantScheduler.Order.valueOf(
                         large.oneOf("grants", List.of("shortest", "fair")).toUpperCase(Locale.ROOT)),
+                new PemFiles(tls.text("certificate"), tls.text("private-key"), tls.text("trusted")),
                 new HandshakeLimits(
                         durationNs(handshake, "timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),
                         durationNs(handshake, "max-wait"),
                         PATH + ".handshake"),
                 FaultsConfig.from(bip.at("faults")));
+    }
+
+    /** The reason why two processes of which one encrypts have no connection. */
+    static String disagreement(boolean encrypts) {
+        return (encrypts
+                        ? ENCRYPTION_ON + " in this process, and the peer does not encrypt"
+                        : ENCRYPTION + " = off in this process, and the peer encrypts")
+                + "; set " + ENCRYPTION + " alike in all processes";
     }
 
     private static int window(ConfigReader reader, int least) {

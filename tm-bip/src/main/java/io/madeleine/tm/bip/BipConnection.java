@@ -2,6 +2,7 @@ package io.madeleine.tm.bip;
 
 import io.madeleine.api.LossKind;
 import io.madeleine.pmm.SpinLock;
+import io.madeleine.pmm.handshake.ChannelBinding;
 import io.madeleine.pmm.handshake.Handshake;
 import io.madeleine.pmm.handshake.HandshakeLine;
 import io.madeleine.pmm.handshake.PendingConnection;
@@ -12,10 +13,11 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.bip.protocol.Datagram;
-import io.madeleine.tm.bip.protocol.DatagramLayout;
 import io.madeleine.tm.bip.protocol.Endpoint;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +40,8 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     private final SpinLock lock = new SpinLock();
     private final BipProgress progress;
-    private final Endpoint endpoint;
-    private final ControlLine control;
+    private volatile Endpoint endpoint; // changes once, when both ends have keys
+    private ControlLine control;
     private final List<InetSocketAddress> places;
     private int placeInTurn;
     private volatile InetSocketAddress target;
@@ -58,6 +60,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     private boolean hasFinished;
     private volatile boolean toldLoss;
     private final @Nullable BipCall call;
+    private @Nullable SecureOpening opening; // until the peer is known to have keys; guarded by the lock
 
     /**
      * @param places where the peer may be; more than one only at the end that calls
@@ -66,11 +69,15 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     BipConnection(BipProgress progress, Endpoint endpoint, List<InetSocketAddress> places, @Nullable BipCall call) {
         this.progress = progress;
         this.endpoint = endpoint;
-        this.control = new ControlLine(
-                endpoint.out(DatagramLayout.CONTROL_STREAM), endpoint.in(DatagramLayout.CONTROL_STREAM));
+        this.control = new ControlLine(endpoint);
         this.places = places;
         this.target = places.getFirst();
         this.call = call;
+    }
+
+    /** A TLS handshake comes first. */
+    void opening(SecureOpening first) {
+        opening = first;
     }
 
     void lock() {
@@ -110,12 +117,30 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     void receive(Datagram datagram, InetSocketAddress from, long nowNs) {
         lock.lock();
         try {
-            boolean calls = endpoint.state() == Endpoint.State.CALLING;
-            if (endpoint.receive(nowNs, datagram) && (calls || hasMoved(from, datagram))) {
+            SecureOpening first = opening;
+            Endpoint to = first != null && SecureOpening.concerns(datagram) ? first.endpoint() : endpoint;
+            boolean calls = to.state() == Endpoint.State.CALLING;
+            boolean taken = to.receive(nowNs, datagram);
+            if (taken && to != firstOf(first)) {
+                endOpening(); // the peer has keys
+            }
+            if (taken && (calls || to != firstOf(first) && hasMoved(from, datagram))) {
                 target = from; // this place has answered, or the peer's address has changed
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private static @Nullable Endpoint firstOf(@Nullable SecureOpening first) {
+        return first == null ? null : first.endpoint();
+    }
+
+    private void endOpening() {
+        SecureOpening over = opening;
+        if (over != null && over.endpoint() != endpoint) {
+            over.endpoint().replaced();
+            opening = null;
         }
     }
 
@@ -126,7 +151,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     void acceptAgain() {
         lock.lock();
-        endpoint.acceptAgain();
+        endpoint.acceptAgain(); // not if it has keys: then the peer has had the answer
         lock.unlock();
     }
 
@@ -172,8 +197,14 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     }
 
     private void flushLocked(long nowNs, boolean waits) {
-        boolean sent = progress.output().flush(endpoint, this, nowNs, waits);
-        dueNs = sent ? endpoint.nextDeadlineNs() : nowNs + BipProgress.RETRY_NS;
+        SecureOpening first = opening;
+        boolean sent = first == null || progress.output().flush(first.endpoint(), this, nowNs, waits);
+        sent = sent && (firstOf(first) == endpoint || progress.output().flush(endpoint, this, nowNs, waits));
+        long nextNs = endpoint.nextDeadlineNs();
+        if (first != null) {
+            nextNs = Endpoint.earlier(nextNs, first.endpoint().nextDeadlineNs());
+        }
+        dueNs = sent ? nextNs : nowNs + BipProgress.RETRY_NS;
         progress.timers().note(dueNs);
         progress.noteGrants();
         switch (endpoint.state()) {
@@ -231,7 +262,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     void rest() {
         lock.lock();
         try {
-            if (endpoint.nextDeadlineNs() == Endpoint.NONE) {
+            if (endpoint.nextDeadlineNs() == Endpoint.NONE && opening == null) {
                 endpoint.rest();
             }
         } finally {
@@ -252,8 +283,8 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     /** Gives arrived frames to the handshake; returns how many events that was. */
     int feed(long nowNs) {
         Handshake fed = handshake;
-        int work = 0;
-        while (fed != null && !fed.isOver()) {
+        int work = fed == null || fed.isOver() ? 0 : secure(fed, nowNs);
+        while (fed != null && !fed.isOver() && !isOpening()) {
             ByteBuffer frame;
             boolean ended;
             lock.lock();
@@ -275,6 +306,80 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         return work;
     }
 
+    /** Whether frames of the handshake have to wait for keys. */
+    private boolean isOpening() {
+        lock.lock();
+        try {
+            return firstOf(opening) == endpoint;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Drives the TLS handshake if there is one; returns how many events that was. */
+    private int secure(Handshake fed, long nowNs) {
+        SecureOpening first;
+        boolean agrees;
+        boolean ended = false;
+        lock.lock();
+        try {
+            first = opening;
+            agrees = endpoint.agreesOnEncryption();
+            if (first != null && agrees) {
+                ended = first.hasEnded();
+                first.exchange().receive(first.take());
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (!agrees) {
+            fed.fail(BipConfig.disagreement(first != null), true);
+            return 1;
+        }
+        if (first == null) {
+            return 0;
+        }
+        first.exchange().advance();
+        lock.lock();
+        try {
+            first.put();
+            flushLocked();
+        } finally {
+            lock.unlock();
+        }
+        Exception failure = first.exchange().failure();
+        if (failure != null) {
+            fed.fail(BipConfig.TLS_FAILURES.describe(failure), true);
+        } else if (first.isDone() && first.endpoint() == endpoint) {
+            protect(first, fed, nowNs);
+        } else if (ended) {
+            fed.fail("the peer closed the connection during the TLS handshake; its log tells why", false);
+        }
+        return 1;
+    }
+
+    /** Both ends can derive keys: an endpoint with protection takes over. */
+    private void protect(SecureOpening first, Handshake fed, long nowNs) {
+        try {
+            ChannelBinding binding = first.exchange().binding();
+            Endpoint made = progress.protectedEndpoint(first, nowNs);
+            lock.lock();
+            try {
+                endpoint = made;
+                control = new ControlLine(made);
+                if (call == null) {
+                    endOpening(); // the end that called has keys if this one has
+                }
+            } finally {
+                lock.unlock();
+            }
+            fed.start(binding);
+            flush();
+        } catch (IOException | GeneralSecurityException e) {
+            fed.fail(BipConfig.TLS_FAILURES.describe(e), true);
+        }
+    }
+
     @Override
     public String remote() {
         return target.getAddress().getHostAddress() + ":" + target.getPort();
@@ -284,7 +389,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     public void send(byte[] frame) {
         lock.lock();
         try {
-            if (!isOver()) {
+            if (!isOver() && firstOf(opening) != endpoint) {
                 control.send(frame);
                 flushLocked();
             }
@@ -401,7 +506,10 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         lock.lock();
         try {
             if (isHandshaking()) {
-                return control.hasFrame() || hasEnded();
+                return control.hasFrame() && firstOf(opening) != endpoint
+                        || hasEnded()
+                        || !endpoint.agreesOnEncryption()
+                        || opening != null && opening.hasWork();
             }
             return listener != null && (interested && hasPackets() || hasEnded() && !toldLoss);
         } finally {
@@ -478,6 +586,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         lock.lock();
         try {
             closed = true;
+            endOpening();
             how.run();
             BipLongLink large = longLink;
             if (large != null) {

@@ -50,7 +50,11 @@ public final class BipPmm implements ProtocolModule {
                     + (adapter.port() == 0 ? "any" : adapter.port()) + ", advertises " + adapter.advertise() + ", "
                     + (offload.on() ? "many datagrams by one call: " : "datagrams one by one: ") + offload.text());
         });
-        return Availability.on("UDP through the JDK's channels").with(details);
+        return Availability.on("UDP through the JDK's channels"
+                        + (config.endpoint().encrypts()
+                                ? ", AES-GCM with keys of TLS 1.3 and certificates at both ends"
+                                : ""))
+                .with(details);
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.madeleine.tm.bip.protocol.GrantScheduler;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,6 +120,11 @@ final class BipProgress implements ProgressSource {
     void ring() {
         readable = true;
         timers.note(System.nanoTime());
+    }
+
+    /** The endpoint of a connection whose TLS handshake is over. */
+    Endpoint protectedEndpoint(SecureOpening opening, long nowNs) throws SSLException {
+        return adapter.protectedEndpoint(opening, nowNs);
     }
 
     /** Tells the leader of an event. Any thread, after it has made the event visible. */
@@ -234,7 +240,7 @@ final class BipProgress implements ProgressSource {
         int kind = datagram.kind();
         switch (kind) {
             case DatagramLayout.INIT, DatagramLayout.OPEN -> adapter.onRequest(datagram, from, nowNs);
-            case DatagramLayout.COOKIE, DatagramLayout.ACCEPT, DatagramLayout.DATA -> {
+            case DatagramLayout.COOKIE, DatagramLayout.ACCEPT, DatagramLayout.DATA, DatagramLayout.SEALED -> {
                 BipConnection found = connections.find(datagram.destination());
                 if (found != null) {
                     found.receive(datagram, from, nowNs);

@@ -1,5 +1,7 @@
 package io.madeleine.tm.bip;
 
+import io.madeleine.tm.bip.protocol.DatagramLayout;
+import io.madeleine.tm.bip.protocol.Endpoint;
 import io.madeleine.tm.bip.protocol.ReceiveStream;
 import io.madeleine.tm.bip.protocol.SendStream;
 import java.lang.foreign.MemorySegment;
@@ -18,9 +20,9 @@ final class ControlLine {
     private final ReceiveStream in;
     private int length = -1;
 
-    ControlLine(SendStream out, ReceiveStream in) {
-        this.out = out;
-        this.in = in;
+    ControlLine(Endpoint of) {
+        this.out = of.out(DatagramLayout.CONTROL_STREAM);
+        this.in = of.in(DatagramLayout.CONTROL_STREAM);
     }
 
     /** Sends a frame; each side sends less than the stream's window in total. */

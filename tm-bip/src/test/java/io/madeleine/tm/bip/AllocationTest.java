@@ -1,6 +1,5 @@
 package io.madeleine.tm.bip;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -32,6 +31,11 @@ class AllocationTest {
         return "";
     }
 
+    /** How many bytes a message may allocate at most: one of 64 bytes, one of 100,000. */
+    long mostBytes(boolean isLong) {
+        return 0;
+    }
+
     /** The least that a stretch of rounds allocates, per message; what the JVM does beside it shows in the others. */
     private static long bytesPerMessage(int rounds, Round round) {
         long least = Long.MAX_VALUE;
@@ -59,8 +63,12 @@ class AllocationTest {
                 pass(pair, ends.left().small(), ends.right().small(), header, block);
                 pass(pair, ends.right().small(), ends.left().small(), header, block);
             });
-            assertEquals(0, found, "bytes per message");
+            assertWithin(found, false);
         }
+    }
+
+    private void assertWithin(long found, boolean isLong) {
+        assertTrue(found <= mostBytes(isLong), found + " bytes per message");
     }
 
     private static void pass(Pair pair, BipShortLink from, BipShortLink to, long header, MemorySegment block) {
@@ -86,7 +94,7 @@ class AllocationTest {
                 pass(pair, ends.left().large(), ends.right().large(), header, block, out, in, expected);
                 pass(pair, ends.right().large(), ends.left().large(), header, block, out, in, expected);
             });
-            assertEquals(0, found, "bytes per message");
+            assertWithin(found, true);
         }
     }
 

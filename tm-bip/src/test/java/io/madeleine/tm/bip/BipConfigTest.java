@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
+import io.madeleine.pmm.tls.PemFiles;
 import io.madeleine.tm.bip.io.Faults;
 import io.madeleine.tm.bip.protocol.GrantScheduler;
 import java.util.List;
@@ -36,6 +37,7 @@ class BipConfigTest {
         assertEquals(4 << 20, config.receiveBufferBytes());
         assertEquals(Offload.AUTO, config.offload());
         assertFalse(config.rebinding());
+        assertFalse(config.endpoint().encrypts());
         assertFalse(config.faults().any());
     }
 
@@ -54,6 +56,8 @@ class BipConfigTest {
                   close-linger = 2s
                   offload = off
                   rebinding = true
+                  encryption = aes-gcm
+                  tls { certificate = c.pem, private-key = k.pem, trusted = t.pem }
                   faults { seed = 3, send.loss = 0.25, receive { cut-after = 1s, cut-for = 5s }
                     peers."10.0.0.2:4711".send { reordering = 0.5, reorder-by = 64, delay = 1ms, jitter = 2ms } }
                 }
@@ -75,6 +79,8 @@ class BipConfigTest {
         assertEquals(1 << 20, config.sendBufferBytes());
         assertEquals(0, config.receiveBufferBytes());
         assertTrue(config.rebinding());
+        assertTrue(config.endpoint().encrypts());
+        assertEquals(new PemFiles("c.pem", "k.pem", "t.pem"), config.tls());
         Faults faults = config.faults();
         assertTrue(faults.any());
         assertEquals(3, faults.seed());
@@ -97,7 +103,7 @@ class BipConfigTest {
                         "max-datagram = 500 B", "max-datagram",
                         "long.grants = random", "long.grants",
                         "ack-delay = 1s", "ack-delay",
-                        "colour = red", "colour",
+                        "encryption = on", "encryption",
                         "faults.send.loss = 2", "a share from 0 to 1",
                         "faults.send.los = 0.1", "did you mean",
                         "adapters.default.port = 99999", "port")

@@ -10,6 +10,9 @@ final class BipSide {
             "madeleine.tm.bip.faults.send { loss = 0.05, duplication = 0.1, corruption = 0.01,"
                     + " reordering = 0.05, reorder-by = 64 }";
 
+    /** Settings that encrypt, for {@code Certificates}. */
+    static final String ENCRYPTION = "madeleine.tm.bip { encryption = aes-gcm, tls { %s } }\n";
+
     private BipSide() {}
 
     static Config config(String text) {

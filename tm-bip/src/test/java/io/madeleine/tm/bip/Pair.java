@@ -36,12 +36,16 @@ final class Pair implements AutoCloseable {
         final Adapter adapter;
 
         Side(long id, String settings) {
+            this(id, settings, SECRET);
+        }
+
+        Side(long id, String settings, byte[] secret) {
             identity = new ProcessIdentity(id, 0);
             driver = BipSide.driver(settings);
             adapter = driver.openAdapter(
                     "default",
                     new ProcessContext(
-                            "pair", identity, SECRET, reactor, System.getLogger("io.madeleine.tm.bip.test")));
+                            "pair", identity, secret, reactor, System.getLogger("io.madeleine.tm.bip.test")));
         }
 
         CompletableFuture<ProtocolConnection> connect(String channel, Side peer, boolean initiator) {

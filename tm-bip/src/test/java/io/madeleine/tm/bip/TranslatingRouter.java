@@ -8,6 +8,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Selector;
+import java.util.function.Consumer;
 
 /** Carries datagrams between one process inside and one outside, which sees only the router's address. */
 final class TranslatingRouter implements AutoCloseable {
@@ -18,6 +19,7 @@ final class TranslatingRouter implements AutoCloseable {
     private final Thread thread = new Thread(this::run, "router");
     private volatile DatagramChannel outer = open();
     private volatile boolean closed;
+    private volatile Consumer<byte[]> eye = _ -> {};
     private SocketAddress insider = new InetSocketAddress(0);
 
     TranslatingRouter(String outsider) throws IOException {
@@ -36,6 +38,24 @@ final class TranslatingRouter implements AutoCloseable {
     String address() throws IOException {
         return InternetAddress.of((InetSocketAddress) inner.getLocalAddress(), "auto")
                 .toString();
+    }
+
+    /** Shows all datagrams to somebody, who may change them. */
+    void show(Consumer<byte[]> to) {
+        eye = to;
+    }
+
+    /** Sends datagrams of somebody else in the name of the processes: to the one inside, or to the one outside. */
+    void inject(byte[] bytes, boolean isInward) {
+        try {
+            if (isInward) {
+                inner.send(ByteBuffer.wrap(bytes), insider);
+            } else {
+                outer.send(ByteBuffer.wrap(bytes), outsider);
+            }
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
     }
 
     /** From now on the process inside has another port; what is sent to the old one is lost. */
@@ -76,6 +96,12 @@ final class TranslatingRouter implements AutoCloseable {
         datagram.clear();
         SocketAddress found = from.receive(datagram);
         datagram.flip();
+        if (found != null) {
+            byte[] bytes = new byte[datagram.remaining()];
+            datagram.get(bytes);
+            eye.accept(bytes);
+            datagram.clear().put(bytes).flip();
+        }
         return found;
     }
 

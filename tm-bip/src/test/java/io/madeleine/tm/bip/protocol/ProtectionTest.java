@@ -100,6 +100,32 @@ class ProtectionTest {
         assertEquals(Endpoint.State.ESTABLISHED, to.state());
     }
 
+    /** Before there are keys, only the TLS handshake counts. */
+    @Test
+    void shouldTakeOnlyTheControlStreamBeforeThereAreKeys() {
+        GrantScheduler grants = new GrantScheduler(SETTINGS, 1 << 20, GrantScheduler.Order.FAIR);
+        for (int type : new int[] {DatagramLayout.CREDIT, DatagramLayout.WANT, DatagramLayout.STREAM}) {
+            for (int stream = 0; stream < DatagramLayout.STREAM_COUNT; stream++) {
+                if (type == DatagramLayout.WANT && stream != DatagramLayout.LONG_STREAM) {
+                    continue;
+                }
+                Endpoint to = Endpoint.acceptor(SETTINGS, POOL, grants, 8, 7, 0);
+                datagram.begin(DatagramLayout.DATA, 8, 0, 0);
+                datagram.bytes().put((byte) type).put((byte) stream);
+                if (type == DatagramLayout.STREAM) {
+                    datagram.bytes().putShort((short) 1).putLong(0).put((byte) 1);
+                } else {
+                    datagram.bytes().putShort((short) 0).putLong(100);
+                }
+                datagram.seal();
+                assertEquals(
+                        stream == DatagramLayout.CONTROL_STREAM,
+                        to.receive(1, datagram),
+                        "frame " + type + " of stream " + stream);
+            }
+        }
+    }
+
     @Test
     void shouldChangeKeysAndTakeLateDatagramsOfTheFormerOneOnly() {
         Protection sealing = new Protection(left, right, UPDATE_AFTER);
