@@ -98,6 +98,13 @@ record Ranks(
         return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix, classPath);
     }
 
+    /** The same without an option of the JVM. */
+    Ranks withoutJava(String option) {
+        List<String> all = new ArrayList<>(javaOptions);
+        boolean _ = all.remove(option);
+        return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix, classPath);
+    }
+
     /** The same under a launcher. */
     Ranks launched(OnFailure conduct) {
         return new Ranks(
