@@ -97,7 +97,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 context.memory(),
                 sizes.rdma().chunkBytes(),
                 sizes.rdma().keptBytes(),
-                sizes.rdma().keptCount());
+                sizes.rdma().keptCount(),
+                sizes.rdma().trustsNative());
         this.address = ViaAddress.own(info.provider(), port.name());
         this.peers = new Peers(port);
         if (info.provider().equals(Providers.SHM)) {

@@ -65,7 +65,7 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
         ConfigReader pool = via.at("pool");
         pool.onlyKeys("message", "packets");
         ConfigReader rdma = via.at("rdma");
-        rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count");
+        rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count", "trust-native");
         return new ViaConfig(via.bool("enabled"), named(via, "library"), adapters(via.at("adapters"), pool, rdma));
     }
 
@@ -89,7 +89,8 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
                 rdma.integer("grants", 1, MAX_GRANTS),
                 rdma.integer("headers", 1, MAX_HEADERS),
                 rdma.is("keep", "off") ? 0 : rdma.bytes("keep", 0, Integer.MAX_VALUE),
-                rdma.integer("keep-count", 0, MAX_KEPT));
+                rdma.integer("keep-count", 0, MAX_KEPT),
+                rdma.bool("trust-native"));
     }
 
     private static Optional<String> named(ConfigReader reader, String key) {

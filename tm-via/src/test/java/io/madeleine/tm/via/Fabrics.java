@@ -9,8 +9,8 @@ import io.madeleine.tm.via.port.Strictness;
 
 /** libfabric, for tests: they are skipped where it is missing, but fail where all tests have to run. */
 public final class Fabrics {
-    /** Local memory is registered, contexts lie in memory, some registrations fail. */
-    static final Strictness STRICT = new Strictness(true, true, 64, 3);
+    /** Local memory is registered, contexts lie in memory, some registrations fail, the provider chooses the keys. */
+    static final Strictness STRICT = new Strictness(true, true, 64, 3, true);
 
     private static final String MISSING = "libfabric is not installed (package libfabric1)";
 
@@ -42,7 +42,7 @@ public final class Fabrics {
         return driver(provider, "", STRICT);
     }
 
-    private static ViaPmm driver(String provider, String settings, Strictness strictness) {
+    static ViaPmm driver(String provider, String settings, Strictness strictness) {
         require();
         String all = "madeleine.tm.via.adapters.default.provider = \"" + provider + "\"\n" + settings;
         return new ViaPmm(ViaConfig.from(config(all)), strictness);

@@ -10,12 +10,15 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.via.port.Strictness;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory of the session is written from where it lies to where it belongs, and comes back when it is taken back. */
@@ -23,6 +26,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RdmaMemoryTest {
     private static final int BYTES = 3_000_000;
     private static final byte UNTOUCHED = 0x5A;
+
+    /** How many polls a receiver waits for data to land in its block. */
+    private static final int POLLS = 20_000;
+
     private static final String SHM = "shm";
     private static final String RXM = "tcp;ofi_rxm";
     private static final String NET = "net";
@@ -34,15 +41,89 @@ class RdmaMemoryTest {
     private Side right;
 
     private void with(String provider, Runnable test) {
+        with(driver(provider), driver(provider), test);
+    }
+
+    private void with(ViaPmm sender, ViaPmm receiver, Runnable test) {
         String session = "memory-" + System.nanoTime();
-        try (Side one = new Side(driver(provider), session, 1)) {
+        try (Side one = new Side(sender, session, 1)) {
             left = one;
-            right = new Side(driver(provider), session, 2);
+            right = new Side(receiver, session, 2);
             Side.connect(left, right);
             test.run();
         } finally {
             right.close();
         }
+    }
+
+    /** No block can be registered on one side: its payload goes through chunks, and the other side notices nothing. */
+    @ParameterizedTest
+    @CsvSource({"shm, true", "shm, false", "tcp;ofi_rxm, true", "tcp;ofi_rxm, false"})
+    void shouldCopyWhereRegistrationsFail(String provider, boolean failsAtSender) {
+        Strictness failing = new Strictness(true, true, 64, 1, true);
+        Strictness other = new Strictness(true, true, 64, 0, true);
+        with(
+                Fabrics.driver(provider, "", failsAtSender ? failing : other),
+                Fabrics.driver(provider, "", failsAtSender ? other : failing),
+                () -> {
+                    MemorySegment source = pattern(left.arenas.lasting().allocate(BYTES, 8), 3);
+                    MemorySegment target = right.arenas.lasting().allocate(BYTES, 8);
+                    InPlace seen = exchange(source, target, 1);
+                    assertEquals(-1, source.mismatch(target));
+                    assertEquals(!failsAtSender, seen.held, "the sender's memory is read where it lies");
+                    assertEquals(failsAtSender, seen.there, "the block is written where it lies");
+                });
+    }
+
+    /** Native memory that is not the session's is used in place if that is trusted, unless it is one thread's. */
+    @ParameterizedTest
+    @CsvSource({
+        "shm, true, true", "shm, true, false", "shm, false, true",
+        "tcp;ofi_rxm, true, true", "tcp;ofi_rxm, true, false", "tcp;ofi_rxm, false, true",
+        "strict tcp;ofi_rxm, true, true", "strict shm, true, true"
+    })
+    void shouldUseTrustedNativeMemoryInPlace(String provider, boolean trusts, boolean isShared) {
+        String settings = "madeleine.tm.via.rdma.trust-native = " + trusts;
+        Strictness strictness = provider.startsWith(STRICT) ? new Strictness(true, true, 64, 0, true) : Strictness.NONE;
+        String name = provider.replace(STRICT, "");
+        try (Arena arena = isShared ? Arena.ofShared() : Arena.ofConfined()) {
+            with(Fabrics.driver(name, settings, strictness), Fabrics.driver(name, settings, strictness), () -> {
+                for (int number = 0; number < 5; number++) {
+                    MemorySegment source = pattern(arena.allocate(BYTES, 8), number);
+                    MemorySegment target = arena.allocate(BYTES, 8);
+                    InPlace seen = exchange(source, target, number);
+                    assertEquals(-1, source.mismatch(target));
+                    assertEquals(trusts && isShared, seen.held, "the sender's memory is read where it lies");
+                    assertEquals(trusts && isShared, seen.there, "the block is written where it lies");
+                }
+            });
+        }
+    }
+
+    /** Whether the sender's memory was read, and the receiver's block written, where it lies. */
+    private record InPlace(boolean held, boolean there) {}
+
+    private InPlace exchange(MemorySegment source, MemorySegment target, int number) {
+        BufferGroup out = group(source);
+        BufferGroup in = group(target);
+        long header = header(BYTES, number);
+        ((PostingLink) receiving()).expect(group(target));
+        boolean[] sent = {false};
+        boolean[] held = {false};
+        boolean[] there = {false};
+        int[] polls = {0};
+        MemorySegment begin = source.asSlice(0, 4096);
+        Side.drive(left, right, () -> {
+            sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+            held[0] |= ((PostingLink) sending()).holdsMemory();
+            there[0] |= in.remainingBytes() == BYTES && begin.mismatch(target.asSlice(0, 4096)) < 0;
+            if (receiving().front() == header && !in.isEmpty() && (there[0] || polls[0]++ > POLLS)) {
+                long _ = receiving().receive(in, in.remainingBytes());
+            }
+            return sent[0] && in.isEmpty();
+        });
+        receiving().release();
+        return new InPlace(held[0], there[0]);
     }
 
     private static ViaPmm driver(String provider) {

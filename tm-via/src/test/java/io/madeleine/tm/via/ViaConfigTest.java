@@ -84,6 +84,8 @@ class ViaConfigTest {
         assertEquals(0, sizes("rdma.keep = off").rdma().keptBytes());
         assertEquals(1 << 20, sizes("rdma.keep = 1 MiB").rdma().keptBytes());
         assertEquals(9, sizes("rdma.keep-count = 9").rdma().keptCount());
+        assertFalse(sizes("rdma.keep-count = 9").rdma().trustsNative());
+        assertTrue(sizes("rdma.trust-native = on").rdma().trustsNative());
         ViaConfig.AdapterConfig adapter = with("adapters.ib { provider = verbs, domain = mlx5_0, address = 10.0.0.1 }")
                 .adapter("ib");
         assertEquals(Optional.of("verbs"), adapter.provider());

@@ -283,14 +283,14 @@ final class RdmaReceiver {
         MemorySegment memory = expected.firstMemory();
         long offset = expected.offsetOf(grantedEnd);
         long address = memory.address() + offset;
-        RegionUses.Use use = regions.begin(address, bytes);
+        RegionUses.Use use = regions.begin(memory, offset, bytes);
         if (use == null) {
-            expected.dropFirst(); // not the session's memory: its payload is copied
+            expected.dropFirst(); // not usable in place: its payload is copied
             return true;
         }
         bytes = (int) Math.min(bytes, use.bytesTogether(address));
         try {
-            KeptRegistration registration = registrations.use(use, address);
+            KeptRegistration registration = registrations.use(use, address, bytes);
             grants.addUser(grantedEnd, bytes, memory, offset, registration, use);
         } catch (FabricException _) {
             use.end();

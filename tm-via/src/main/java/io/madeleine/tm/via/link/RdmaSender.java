@@ -200,12 +200,12 @@ final class RdmaSender implements Completion {
         if (!source.isNative() || group.bytes(0) < bytes) {
             return null;
         }
-        RegionUses.Use use = regions.begin(source.address() + group.offset(0), bytes);
+        RegionUses.Use use = regions.begin(source, group.offset(0), bytes);
         if (use != null) {
             try {
                 byte _ = source.get(ValueLayout.JAVA_BYTE, group.offset(0)); // throws if the memory was freed
                 if (port.needsLocal()) {
-                    registrations[operation] = use.source(source.address() + group.offset(0));
+                    registrations[operation] = use.source(source.address() + group.offset(0), bytes);
                 }
             } catch (FabricException _) { // too much is registered, for instance: this piece is copied
                 use.end();

@@ -11,8 +11,10 @@ package io.madeleine.tm.via.link;
  * @param headers how many packets may be under way
  * @param keptBytes how many bytes of the session's memory stay registered, in each direction, though nobody uses them
  * @param keptCount how many registrations of the session's memory stay, in each direction
+ * @param trustsNative whether native memory that is not the session's is registered in place too
  */
-public record RdmaSizes(long fromBytes, int chunkBytes, int grants, int headers, long keptBytes, int keptCount) {
+public record RdmaSizes(
+        long fromBytes, int chunkBytes, int grants, int headers, long keptBytes, int keptCount, boolean trustsNative) {
     /** Whether the module is offered. */
     public boolean isOn() {
         return fromBytes != Long.MAX_VALUE;

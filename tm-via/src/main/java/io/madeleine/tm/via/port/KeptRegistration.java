@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: immutable for its users; the rest is guarded by the lock of {@link KeptRegistrations}.
  */
 public final class KeptRegistration {
+    private static final @Nullable KeptRegistration[] NO_CELLS = new KeptRegistration[0];
+
     private final KeptRegistrations all;
     private final @Nullable KeptRegistration[] cells;
     private final int number;
@@ -27,11 +29,16 @@ public final class KeptRegistration {
     /** The end of a ring. */
     KeptRegistration(KeptRegistrations all) {
         this.all = all;
-        this.cells = new KeptRegistration[0];
+        this.cells = NO_CELLS;
         this.number = 0;
         this.base = 0;
         this.bytes = 0;
         this.registration = null;
+    }
+
+    /** For one use. */
+    KeptRegistration(KeptRegistrations all, long base, long bytes, Registration registration) {
+        this(all, NO_CELLS, 0, base, bytes, registration);
     }
 
     KeptRegistration(

@@ -98,6 +98,18 @@ final class KeptRegistrations {
         }
     }
 
+    /**
+     * Registers memory that is no region's for one use, which {@link KeptRegistration#endUse} ends.
+     *
+     * @throws FabricException if it cannot be registered
+     */
+    KeptRegistration useOnce(long base, long length) {
+        KeptRegistration made = new KeptRegistration(this, base, length, registrar.register(base, length));
+        made.uses = 1;
+        made.isStale = true;
+        return made;
+    }
+
     private KeptRegistration register(Cells of, int number) {
         long base = of.region.base() + (long) number * cellBytes;
         long length = Math.min(cellBytes, of.region.base() + of.region.bytes() - base);

@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.port;
 
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.tm.via.ffi.FabricException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +19,17 @@ public final class PeerRegistrations {
     public PeerRegistrations() {}
 
     /**
-     * Registers the memory at an address, as far as {@link RegionUses.Use#bytesTogether}, for writes of the peer.
+     * Registers the memory at an address for writes of the peer.
      *
+     * @param bytes how many bytes, at most {@link RegionUses.Use#bytesTogether}
      * @throws FabricException if that is impossible, perhaps for the moment only: the caller then copies
      */
-    public KeptRegistration use(RegionUses.Use use, long address) {
-        int number = use.number();
+    public KeptRegistration use(RegionUses.Use use, long address, long bytes) {
+        Region region = use.region();
+        if (region == null) {
+            return use.target(address, bytes);
+        }
+        int number = region.number();
         if (number >= uses.length) {
             int length = Math.max(2 * uses.length, number + 1);
             uses = Arrays.copyOf(uses, length);
@@ -31,7 +37,7 @@ public final class PeerRegistrations {
         }
         KeptRegistrations.Cells known = cells[number];
         if (known == null || uses[number] != use) { // another region has this number now
-            known = use.newTargets();
+            known = use.newTargets(region);
             uses[number] = use;
             cells[number] = known;
         }

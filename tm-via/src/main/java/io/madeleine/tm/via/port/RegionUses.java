@@ -4,6 +4,7 @@ import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.RegionListener;
 import io.madeleine.pmm.spi.SessionMemory;
 import io.madeleine.tm.via.ffi.FabricException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,10 +18,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; {@link #begin} allocates nothing.
  */
 public final class RegionUses implements RegionListener {
-    /** The uses of one region. */
+    /** A thread that never runs: what it may access, any thread may. */
+    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
+    /** The uses of one region, or of all native memory that is not the session's. */
     public final class Use {
-        private final Region region;
-        private final KeptRegistrations.Cells sources;
+        private final @Nullable Region region;
+        private final KeptRegistrations.@Nullable Cells sources;
 
         /** All cells of the region. */
         private final List<KeptRegistrations.Cells> cells = new ArrayList<>();
@@ -34,18 +38,30 @@ public final class RegionUses implements RegionListener {
             cells.add(sources);
         }
 
-        int number() {
-            return region.number();
+        /** Of native memory that is not the session's. */
+        private Use() {
+            this.region = null;
+            this.sources = null;
+        }
+
+        /** The region; null if the memory is not the session's: its registrations are not kept. */
+        @Nullable
+        Region region() {
+            return region;
+        }
+
+        private boolean isOf(Region other) {
+            return region != null && region.base() == other.base();
         }
 
         /** How many bytes from an address on one registration contains. */
         public long bytesTogether(long address) {
-            return sources.bytesLeft(address);
+            return sources == null ? Long.MAX_VALUE : sources.bytesLeft(address);
         }
 
         /** The cells for a peer that writes. */
-        KeptRegistrations.Cells newTargets() {
-            KeptRegistrations.Cells made = kept.targets().cells(region);
+        KeptRegistrations.Cells newTargets(Region of) {
+            KeptRegistrations.Cells made = kept.targets().cells(of);
             synchronized (cells) {
                 cells.add(made);
             }
@@ -66,14 +82,23 @@ public final class RegionUses implements RegionListener {
             return kept.targets().use(targets, address);
         }
 
+        /** Registers memory that is not the session's for one write of a peer. */
+        KeptRegistration target(long address, long bytes) {
+            kept.mayFail().run();
+            return kept.targets().useOnce(address, bytes);
+        }
+
         /**
-         * Registers the memory at an address, as far as {@link #bytesTogether}, for own writes that read it.
+         * Registers the memory at an address for own writes that read it, and reads that write it.
          *
+         * @param bytes how many bytes, at most {@link #bytesTogether}
          * @throws FabricException if that is impossible, perhaps for the moment only: the caller then copies
          */
-        public KeptRegistration source(long address) {
+        public KeptRegistration source(long address, long bytes) {
             kept.mayFail().run();
-            return kept.sources().use(sources, address);
+            return sources == null
+                    ? kept.sources().useOnce(address, bytes)
+                    : kept.sources().use(sources, address);
         }
 
         private void endRegistrations() {
@@ -115,22 +140,42 @@ public final class RegionUses implements RegionListener {
 
     private final Kept kept;
 
-    /** Listens to the session's memory. */
-    RegionUses(SessionMemory memory, Kept kept) {
+    /** The uses of native memory that is not the session's; null if nobody has promised that it is not freed. */
+    private final @Nullable Use trusted;
+
+    /**
+     * Listens to the session's memory.
+     *
+     * @param trustsNative whether other native memory may be used in place too
+     */
+    RegionUses(SessionMemory memory, Kept kept, boolean trustsNative) {
         this.memory = memory;
         this.kept = kept;
+        this.trusted = trustsNative ? new Use() : null;
         memory.listen(this);
     }
 
-    /** Begins to use memory; null if it is not the session's, or about to be freed. Call {@link Use#end} once. */
-    public @Nullable Use begin(long address, long bytes) {
+    /**
+     * Begins to use native memory where it lies; null if that is not allowed: it is not the session's and not trusted,
+     * or about to be freed. Call {@link Use#end} once.
+     *
+     * @param segment the memory
+     * @param offset where in it the use begins
+     */
+    public @Nullable Use begin(MemorySegment segment, long offset, long bytes) {
+        long address = segment.address() + offset;
         Region region = memory.find(address);
-        if (region == null || !region.contains(address, bytes)) {
+        if (region == null) {
+            return trusted != null && segment.scope().isAlive() && segment.isAccessibleBy(ANY_THREAD) && trusted.begin()
+                    ? trusted
+                    : null;
+        }
+        if (!region.contains(address, bytes)) {
             return null;
         }
         @Nullable Use[] now = uses;
         Use use = region.number() < now.length ? now[region.number()] : null;
-        return use != null && use.region.base() == region.base() && use.begin() ? use : null;
+        return use != null && use.isOf(region) && use.begin() ? use : null;
     }
 
     /** Whether any memory is in use. */
@@ -151,7 +196,7 @@ public final class RegionUses implements RegionListener {
     @Override
     public void removed(Region region, long deadlineNs) {
         Use use = region.number() < uses.length ? uses[region.number()] : null;
-        if (use == null || use.region.base() != region.base()) {
+        if (use == null || !use.isOf(region)) {
             return;
         }
         use.removed = true;

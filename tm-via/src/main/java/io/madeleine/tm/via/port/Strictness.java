@@ -9,8 +9,10 @@ package io.madeleine.tm.via.port;
  * @param contextsInMemory whether each operation gets memory for its context
  * @param maxSends how many sends and writes may be outstanding, at most
  * @param failsEvery every so many registrations of blocks fail; 0 for none
+ * @param choosesKeys whether the provider chooses the keys of registrations, and takes none from the caller
  */
-public record Strictness(boolean registersLocal, boolean contextsInMemory, int maxSends, int failsEvery) {
+public record Strictness(
+        boolean registersLocal, boolean contextsInMemory, int maxSends, int failsEvery, boolean choosesKeys) {
     /** No further restrictions. */
-    public static final Strictness NONE = new Strictness(false, false, Integer.MAX_VALUE, 0);
+    public static final Strictness NONE = new Strictness(false, false, Integer.MAX_VALUE, 0, false);
 }

@@ -63,6 +63,7 @@ public final class ViaPort implements AutoCloseable {
     private final boolean needsLocal;
     private final boolean usesVirtualAddresses;
     private final boolean providerChoosesKeys;
+    private final KeyedRegistrar registrar;
     private final long keyMask;
     private final long injectBytes;
     private final int receiveLimit;
@@ -94,7 +95,9 @@ public final class ViaPort implements AutoCloseable {
                 info.hasRegistration(Flags.FI_MR_LOCAL) || settings.strictness().registersLocal();
         this.failsEvery = settings.strictness().failsEvery();
         this.usesVirtualAddresses = info.hasRegistration(Flags.FI_MR_VIRT_ADDR);
-        this.providerChoosesKeys = info.hasRegistration(Flags.FI_MR_PROV_KEY);
+        this.providerChoosesKeys = info.hasRegistration(Flags.FI_MR_PROV_KEY)
+                || settings.strictness().choosesKeys();
+        this.registrar = settings.strictness().choosesKeys() ? new ChosenKeys(fabric::register) : fabric::register;
         this.keyMask = info.keyBytes() >= Long.BYTES ? Long.MAX_VALUE : (1L << Byte.SIZE * info.keyBytes()) - 1;
         this.injectBytes = Math.min(settings.maxInjectBytes(), info.injectBytes());
         this.receives = new Receives(this, settings.messageBytes(), receiver);
@@ -190,8 +193,10 @@ public final class ViaPort implements AutoCloseable {
      * @param cellBytes the size of a cell
      * @param keptBytes how many bytes stay registered, in each direction, though nobody uses them
      * @param keptCount how many cells stay registered, in each direction
+     * @param trustsNative whether native memory that is not the session's is registered in place too
      */
-    public RegionUses regions(SessionMemory memory, int cellBytes, long keptBytes, int keptCount) {
+    public RegionUses regions(
+            SessionMemory memory, int cellBytes, long keptBytes, int keptCount, boolean trustsNative) {
         return new RegionUses(
                 memory,
                 new RegionUses.Kept(
@@ -205,7 +210,8 @@ public final class ViaPort implements AutoCloseable {
                                 cellBytes,
                                 keptBytes,
                                 keptCount),
-                        this::failSometimes));
+                        this::failSometimes),
+                trustsNative);
     }
 
     /** Registers memory that peers may read, and perhaps write, until the registration is closed. */
@@ -223,7 +229,8 @@ public final class ViaPort implements AutoCloseable {
     private Registration register(long address, long bytes, long access) {
         for (int attempt = 0; ; attempt++) {
             try {
-                return fabric.register(address, bytes, access, providerChoosesKeys ? 0 : random.nextLong() & keyMask);
+                return registrar.register(
+                        address, bytes, access, providerChoosesKeys ? 0 : random.nextLong() & keyMask);
             } catch (FabricException e) {
                 if (e.code() != Flags.FI_ENOKEY || attempt == KEY_ATTEMPTS) {
                     throw e;

@@ -80,7 +80,7 @@ final class Transfers {
                 transfer.second = second;
                 transfer.completion = completion;
                 transfer.use = bytes > 0 && kind < Transfer.ADD && memory.isNative()
-                        ? regions.begin(memory.address() + memoryOffset, bytes)
+                        ? regions.begin(memory, memoryOffset, bytes)
                         : null;
                 if (target.head == null && target.outstanding == 0) {
                     target.progressNs = System.nanoTime();
@@ -195,14 +195,15 @@ final class Transfers {
         RegionUses.Use use = transfer.use;
         if (use != null) {
             long own = transfer.memory.address() + transfer.memoryOffset + transfer.issued;
-            if (isUsable(slot, use, own)) {
+            long together = Math.min(left, Math.min(PIECE_BYTES, port.maxMessageBytes()));
+            if (port.needsLocal()) {
+                together = Math.min(together, use.bytesTogether(own));
+            }
+            if (isUsable(slot, use, own, together)) {
                 slot.staged = false;
                 address = own;
                 descriptor = slot.kept == null ? 0 : slot.kept.descriptor();
-                slot.bytes = Math.min(left, Math.min(PIECE_BYTES, port.maxMessageBytes()));
-                if (slot.kept != null) {
-                    slot.bytes = Math.min(slot.bytes, use.bytesTogether(own));
-                }
+                slot.bytes = together;
             }
         }
         slot.bytes = Math.min(slot.bytes, port.maxMessageBytes());
@@ -229,12 +230,12 @@ final class Transfers {
     }
 
     /** Whether the provider can access the session's memory where it lies; registers it if that is needed. */
-    private boolean isUsable(Slot slot, RegionUses.Use use, long own) {
+    private boolean isUsable(Slot slot, RegionUses.Use use, long own, long bytes) {
         if (!port.needsLocal()) {
             return true;
         }
         try {
-            slot.kept = use.source(own);
+            slot.kept = use.source(own, bytes);
             return true;
         } catch (FabricException _) {
             return false; // through the slot's memory instead

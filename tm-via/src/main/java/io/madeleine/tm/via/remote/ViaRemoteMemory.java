@@ -335,7 +335,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
 
     /** The provider may use the memory of operations on lost attachments until it has completed them. */
     private void releaseLost() {
-        for (ViaAttachment each : lost.values()) {
+        for (ViaAttachment each : List.copyOf(lost.values())) {
             if (transfers.isDrained(each.target) && lost.remove(each.owner.number(), each)) {
                 home.releasePeer(each.target.peer);
             }
@@ -563,7 +563,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
                 }
             }
         }
-        for (ViaExport export : ending.values()) {
+        for (ViaExport export : List.copyOf(ending.values())) {
             if (export.endLate(nowNs)) {
                 ended.put(export.key, export);
                 ending.remove(export.key);
