@@ -210,7 +210,12 @@ class ArchitectureTest {
                 Set<String> face = base.equals("io.madeleine.mpi")
                         ? Set.of("mpi", "mpjbuf") // the names that programs with MPI for Java use
                         : Set.of(
-                                base, base + ".spi", base + ".handshake", base + ".tls", base + ".faults", base + ".heap");
+                                base,
+                                base + ".spi",
+                                base + ".handshake",
+                                base + ".tls",
+                                base + ".faults",
+                                base + ".heap");
                 for (ModuleDescriptor.Exports exported : descriptor.exports()) {
                     if (!exported.isQualified() && !face.contains(exported.source())) {
                         violations.add(
