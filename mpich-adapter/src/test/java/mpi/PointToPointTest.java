@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -600,6 +601,36 @@ class PointToPointTest {
                 Request send = comm.iSend(direct, 2, MPI.INT, 0, 0);
                 comm.recv(MPI.newIntBuffer(2), 2, MPI.INT, 0, 0);
                 send.waitFor();
+            });
+        }
+    }
+
+    /** The process copies a message to itself in the sending thread. */
+    @Test
+    void shouldLeaveNobodyInterruptedWhoseMemoryIsFreedWhileItCopies() {
+        int bytes = 16 << 20;
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                ByteBuffer from = MPI.newByteBuffer(bytes);
+                int failed = 0;
+                for (int round = 0; round < 400 && failed < 20; round++) {
+                    Arena arena = Arena.ofShared();
+                    Request receive = comm.iRecv(arena.allocate(bytes).asByteBuffer(), bytes, MPI.BYTE, 0, 0);
+                    long delayNs = round % 20 * 100_000L;
+                    Thread other = Thread.ofPlatform().start(() -> {
+                        LockSupport.parkNanos(delayNs);
+                        arena.close();
+                    });
+                    comm.iSend(from, bytes, MPI.BYTE, 0, 0).waitFor();
+                    assertFalse(Thread.interrupted(), "interrupted in round " + round);
+                    try {
+                        receive.waitFor();
+                    } catch (MPIException e) {
+                        failed++;
+                    }
+                    other.join();
+                }
+                assertTrue(failed > 0, "no memory was freed in time");
             });
         }
     }

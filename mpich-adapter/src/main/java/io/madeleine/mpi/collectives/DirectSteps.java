@@ -1,6 +1,7 @@
 package io.madeleine.mpi.collectives;
 
 import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.FreedMemory;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.device.Device;
@@ -209,6 +210,7 @@ public final class DirectSteps {
         } catch (MpiFault e) {
             failed(e, device.rank());
         } catch (Throwable e) { // of a program's function; an Error, too: the others wait for its news
+            FreedMemory.clearInterrupt(e);
             failed(
                     new MpiFault(ErrorClass.OTHER, name + " failed at rank " + device.rank() + ": " + e, e),
                     device.rank());

@@ -1,6 +1,7 @@
 package io.madeleine.mpi.collectives;
 
 import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.FreedMemory;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.comm.RankGroup;
@@ -275,6 +276,7 @@ public final class Schedule extends Operation implements Operation.Listener {
                 failure = new Failure(e, device.rank());
             } catch (Throwable e) { // of a program's function
                 // An Error, too: it must end the operation, for which a caller waits.
+                FreedMemory.clearInterrupt(e);
                 failure = new Failure(
                         new MpiFault(ErrorClass.OTHER, name + " failed at rank " + device.rank() + ": " + e, e),
                         device.rank());

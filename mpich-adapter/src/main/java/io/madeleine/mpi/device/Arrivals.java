@@ -3,6 +3,7 @@ package io.madeleine.mpi.device;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.ReceiveMode;
+import io.madeleine.mpi.FreedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -191,6 +192,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         try {
             receive.payload().copyFrom(header, start, at, bytes);
         } catch (RuntimeException e) {
+            FreedMemory.clearInterrupt(e);
             failure = e;
         }
         delivery.bodyArrived(receive, isFragment, bytes, failure);

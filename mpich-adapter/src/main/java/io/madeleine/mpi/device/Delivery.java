@@ -1,6 +1,7 @@
 package io.madeleine.mpi.device;
 
 import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.FreedMemory;
 import io.madeleine.mpi.MpiFault;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +56,8 @@ final class Delivery {
             } else {
                 receive.payload().copyFrom(block.segment, 0, taken);
             }
-        } catch (RuntimeException e) { // the receive's memory was freed
+        } catch (RuntimeException e) { // the memory of one of them was freed
+            FreedMemory.clearInterrupt(e);
             failure = e;
         }
         int sender = arrived.sender;

@@ -2,6 +2,7 @@ package io.madeleine.mpi.device;
 
 import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.mpi.FreedMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,8 @@ abstract class Outgoing implements Runnable {
         try {
             pack(begun, header, credits);
             end = begun.endPackingAsync();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
+            FreedMemory.clearInterrupt(e);
             begun.close();
             ended(e);
             return;

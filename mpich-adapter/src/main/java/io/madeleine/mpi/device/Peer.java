@@ -7,6 +7,7 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.SendTask;
+import io.madeleine.mpi.FreedMemory;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -163,6 +164,7 @@ final class Peer {
             message.write(nowHeader, returned);
             isSent = channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
         } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
+            FreedMemory.clearInterrupt(e);
             failed = e;
         } finally {
             nowHeaders.give(nowHeader);
@@ -194,8 +196,9 @@ final class Peer {
                 MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
                 isSent = channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
             }
-        } catch (PeerFailedException _) {
-            // the operation that follows says so
+        } catch (PeerFailedException | IllegalStateException e) {
+            // The peer is lost, or the memory was freed: the operation that follows says so.
+            FreedMemory.clearInterrupt(e);
         } finally {
             nowHeaders.give(nowHeader);
             if (!isSent && hasCredits) {
@@ -229,7 +232,7 @@ final class Peer {
             } else {
                 sendWithBody(nowHeader, segment, offset, bytes);
             }
-        } catch (MadeleineException e) { // nothing was sent
+        } catch (MadeleineException | IllegalStateException e) { // nothing was sent
             addCredits(cost(bytes));
             boolean _ = owe(returned);
             throw e;

@@ -1,5 +1,7 @@
 package io.madeleine.mpi.device;
 
+import io.madeleine.mpi.FreedMemory;
+
 /**
  * Messages of this process to itself: they pass through no channel, but are matched as all others.
  *
@@ -43,6 +45,7 @@ final class SelfSending {
             try {
                 send.payload().copyTo(receive.payload(), taken);
             } catch (RuntimeException e) { // the memory of one of them was freed
+                FreedMemory.clearInterrupt(e);
                 failure = e;
             }
             delivery.bodyArrived(receive, false, taken, failure);

@@ -2,6 +2,7 @@ package io.madeleine.mpi.device;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.FreedMemory;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
 
@@ -73,7 +74,9 @@ final class Sending {
         }
         try {
             return peers.get(target).sendNow(segment, offset, bytes, context, tag);
-        } catch (MadeleineException e) { // the peer is lost, or the wait was interrupted: nothing was sent
+        } catch (MadeleineException | IllegalStateException e) {
+            // The peer is lost, the wait was interrupted, or the memory was freed: nothing was sent.
+            FreedMemory.clearInterrupt(e);
             throw faults.of(e, "a send of " + bytes + " bytes");
         }
     }
