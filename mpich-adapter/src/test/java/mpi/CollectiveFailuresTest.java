@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -135,6 +136,49 @@ class CollectiveFailuresTest {
             }
             assertUsable(comm, 5);
         });
+    }
+
+    private static final Reduction[] OPERATIONS_ON_EQUAL_COUNTS = {
+        (comm, in, out, count, op) -> comm.allReduce(in, out, count, MPI.INT, op),
+        (comm, in, out, count, op) ->
+                comm.iAllReduce(in, out, count, MPI.INT, op).waitFor(),
+        (comm, in, out, count, op) -> comm.reduce(in, out, count, MPI.INT, op, 0),
+        (comm, in, out, count, op) -> comm.bcast(in, count, MPI.INT, 0),
+        (comm, in, out, count, op) -> comm.scan(in, out, count, MPI.INT, op),
+        (comm, in, out, count, op) -> comm.gather(in, count, MPI.INT, out, count, MPI.INT, 0),
+        (comm, in, out, count, op) -> comm.scatter(in, count, MPI.INT, out, count, MPI.INT, 0),
+        (comm, in, out, count, op) -> comm.allGather(in, count, MPI.INT, out, count, MPI.INT),
+        (comm, in, out, count, op) -> comm.allToAll(in, count, MPI.INT, out, count, MPI.INT)
+    };
+
+    /** The last rank, which sends to one other and receives from one in each operation, has another count. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 5})
+    void shouldFailIfTheCountsOfMembersDiffer(int size) {
+        for (int odd : new int[] {1, 2, 4, 7}) {
+            AtomicInteger[] errors = new AtomicInteger[OPERATIONS_ON_EQUAL_COUNTS.length];
+            Arrays.setAll(errors, _ -> new AtomicInteger());
+            run("sci", size, comm -> {
+                for (int each = 0; each < errors.length; each++) {
+                    int count = comm.getRank() == size - 1 ? odd : 3;
+                    IntBuffer in = MPI.newIntBuffer(8 * size);
+                    IntBuffer out = MPI.newIntBuffer(8 * size);
+                    try {
+                        OPERATIONS_ON_EQUAL_COUNTS[each].run(comm, in, out, count, MPI.SUM);
+                    } catch (MPIException e) {
+                        errors[each].incrementAndGet();
+                        int noticed = e.getErrorClass();
+                        assertTrue(noticed == MPI.ERR_TRUNCATE || noticed == MPI.ERR_COUNT, e.getMessage());
+                    }
+                    assertUsable(comm, size);
+                }
+            });
+            for (int each = 0; each < errors.length; each++) {
+                assertTrue(errors[each].get() > 0, "nobody has seen it: operation " + each + ", count " + odd);
+            }
+            assertEquals(size, errors[0].get(), "each rank needs a value of the last one");
+            assertEquals(size, errors[1].get(), "each rank needs a value of the last one");
+        }
     }
 
     @Test

@@ -66,7 +66,7 @@ public final class DirectSteps {
         this.communicator = communicator;
         this.device = communicator.device();
         this.waiting = waiting;
-        this.receive = device.newReceive().needAll();
+        this.receive = device.newReceive().needAll().needWhole();
         this.folding = new Folding(communicator.size(), -1);
     }
 

@@ -162,7 +162,8 @@ public final class Schedule extends Operation implements Operation.Listener {
     private ReceiveOperation newReceive(int from) {
         ReceiveOperation receive = device.newReceive()
                 .prepare(group.sessionRank(from), context, tag, group)
-                .needAll();
+                .needAll()
+                .needWhole();
         receive.tell(this);
         last.receives.add(receive);
         return receive;

@@ -32,6 +32,7 @@ public final class ReceiveOperation extends Operation {
     private long bytes;
 
     private boolean needsAll;
+    private boolean needsWhole;
     private String whole = "";
     private int step;
     private int steps;
@@ -86,6 +87,12 @@ public final class ReceiveOperation extends Operation {
     /** Says that the receive fails if any of its members dies, not only its sender. */
     public ReceiveOperation needAll() {
         needsAll = true;
+        return this;
+    }
+
+    /** Says that the receive fails if the message is shorter than the payload, too. */
+    public ReceiveOperation needWhole() {
+        needsWhole = true;
         return this;
     }
 
@@ -169,7 +176,12 @@ public final class ReceiveOperation extends Operation {
             payload.set(MemorySegment.ofArray(new byte[Math.toIntExact(length)]), 0, length);
         }
         bytes = Math.min(length, payload.bytes());
-        if (length > payload.bytes()) {
+        if (needsWhole && length < payload.bytes()) {
+            note(new MpiFault(
+                    ErrorClass.COUNT,
+                    "rank " + own + " gets " + length + " bytes from rank " + from + " where it needs "
+                            + payload.bytes() + ": expected counts that match at all ranks"));
+        } else if (length > payload.bytes()) {
             note(new MpiFault(
                     ErrorClass.TRUNCATE,
                     "rank " + own + " receives a message of " + length + " bytes from rank " + from
