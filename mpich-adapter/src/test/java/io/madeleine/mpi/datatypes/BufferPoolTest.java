@@ -8,8 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.SessionException;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -67,6 +72,58 @@ class BufferPoolTest {
             next = pool.take(BYTES);
         }
         assertEquals(0, next.getLong(16), "the memory is zeroed");
+    }
+
+    /** Until the pool has taken all memory that it may, and all of it is in the pool again. */
+    private void useAndDrop(BufferPool pool, int bytes) throws InterruptedException {
+        ByteBuffer dropped = pool.take(bytes);
+        assertNotNull(dropped);
+        WeakReference<ByteBuffer> left = new WeakReference<>(dropped);
+        dropped = null;
+        while (!left.refersTo(null)) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        Thread.sleep(50); // the reference is queued a moment later
+    }
+
+    @Test
+    void shouldMakeRoomForBuffersOfOtherLengths() throws InterruptedException {
+        BufferPool pool = pool(3 * BYTES);
+        useAndDrop(pool, BYTES);
+        useAndDrop(pool, 2 * BYTES);
+        assertEquals(3 * BYTES, taken);
+        ByteBuffer large = pool.take(3 * BYTES);
+        assertNotNull(large, "both free blocks give their room");
+        assertEquals(6 * BYTES, taken);
+        assertNull(pool.take(BYTES));
+        Reference.reachabilityFence(large);
+    }
+
+    @Test
+    void shouldLetGoOfBlocksThatHaveBeenUnusedForAMinute() throws InterruptedException {
+        long[] nowNs = {Long.MAX_VALUE - 5};
+        BufferPool pool = new BufferPool(
+                bytes -> {
+                    taken += bytes;
+                    return arena.allocate(bytes, 64);
+                },
+                100L * BYTES,
+                () -> nowNs[0]);
+        List<@Nullable ByteBuffer> inUse = new ArrayList<>();
+        useAndDrop(pool, BYTES);
+        inUse.add(pool.take(2 * BYTES)); // sees that the first is unused
+        nowNs[0] += TimeUnit.SECONDS.toNanos(59);
+        useAndDrop(pool, BYTES); // the same block
+        assertEquals(3 * BYTES, taken);
+        inUse.add(pool.take(2 * BYTES)); // sees that it is unused again
+        assertEquals(5 * BYTES, taken);
+        nowNs[0] += TimeUnit.SECONDS.toNanos(61);
+        inUse.add(pool.take(4 * BYTES)); // lets go of it
+        inUse.add(pool.take(BYTES));
+        assertEquals(10 * BYTES, taken);
+        assertEquals(4, inUse.size());
+        Reference.reachabilityFence(inUse);
     }
 
     @Test
