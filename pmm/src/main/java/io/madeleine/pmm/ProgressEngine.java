@@ -66,7 +66,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** As {@link #ProgressEngine(String, Reactor, WaitPolicy)}, for a session whose adapters have these demands. */
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands) {
-        this(name, reactor, policy, demands, new SpareProcessor());
+        this(name, reactor, policy, demands, SpareProcessor.of(policy));
     }
 
     /** For tests of the policy, which must hold whatever else the machine does. */

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Threading: confined to the leader.
  */
-final class SpareProcessor {
+class SpareProcessor {
     /** Threads that poll yield after some microseconds, so a yield between them is shorter. */
     static final long LONG_YIELD_NS = 500_000;
 
@@ -30,6 +30,11 @@ final class SpareProcessor {
         this(Thread::yield, System::nanoTime);
     }
 
+    /** That of a session which waits like this. */
+    static SpareProcessor of(WaitPolicy policy) {
+        return policy.crowded() ? new CrowdedProcessor() : new SpareProcessor();
+    }
+
     /** For tests. */
     SpareProcessor(Runnable yielding, LongSupplier clock) {
         this.yielding = yielding;
@@ -38,19 +43,29 @@ final class SpareProcessor {
     }
 
     /** Whether polling does no harm, as far as is known. */
-    boolean isSpare(long nowNs) {
+    final boolean isSpare(long nowNs) {
         return nowNs - takenUntilNs >= 0;
     }
 
+    /** No processor is spare until then. */
+    final void setTaken(long untilNs) {
+        takenUntilNs = untilNs;
+    }
+
     /** Lets other threads have the processor, and notes whether one of them has needed it for long. */
-    void leaveForAMoment() {
+    final void leaveForAMoment() {
         long beforeNs = clock.getAsLong();
         yielding.run();
         long nowNs = clock.getAsLong();
-        if (nowNs - beforeNs >= LONG_YIELD_NS) {
+        noteYield(nowNs - beforeNs >= LONG_YIELD_NS, beforeNs, nowNs);
+    }
+
+    /** A yield has taken from one time to the other. */
+    void noteYield(boolean isLong, long beforeNs, long nowNs) {
+        if (isLong) {
             boolean again = takenForNs > 0 && beforeNs - takenUntilNs < takenForNs;
             takenForNs = again ? Math.min(2 * takenForNs, LONGEST_NS) : SHORTEST_NS;
-            takenUntilNs = nowNs + takenForNs;
+            setTaken(nowNs + takenForNs);
         }
     }
 }

@@ -10,8 +10,10 @@ package io.madeleine.pmm;
  * @param inHandlersNs after how long a wait in a handler fails, unless it is for the handler's own message
  * @param oneProcessor whether all threads of the process share one processor; the session's own thread then yields it
  *     after each poll
+ * @param crowded whether the processes of the session on this host outnumber its processors
  */
-public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs, boolean oneProcessor) {
+public record WaitPolicy(
+        WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs, boolean oneProcessor, boolean crowded) {
     private static final long DEFAULT_IN_HANDLERS_NS = 5_000_000_000L;
 
     /** Checks the bounds. */
@@ -29,7 +31,7 @@ public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHan
 
     /** A policy for more than one processor. */
     public WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs) {
-        this(mode, spinNs, yieldRounds, inHandlersNs, false);
+        this(mode, spinNs, yieldRounds, inHandlersNs, false, false);
     }
 
     /** How long to poll without an event, in nanoseconds, before only yielding and sleeping; not for block mode. */

@@ -349,26 +349,14 @@ final class SessionOpening {
         }
     }
 
-    /**
-     * Turns spinning off if this host has more processes of the session than processors that they may use: spinning
-     * would only delay the peer.
-     */
     private WaitPolicy waiting(List<ProcessDescription> descriptions) {
-        WaitPolicy configured = config.waiting();
         String host = HostKey.ofThisHost();
         List<Processors> onHost = descriptions.stream()
                 .filter(description -> description.host().equals(host))
                 .map(ProcessDescription::processors)
                 .toList();
         Processors own = descriptions.get(membership.rank()).processors();
-        int available = Runtime.getRuntime().availableProcessors();
-        boolean crowded = onHost.size() > Processors.together(own, onHost, available);
-        return new WaitPolicy(
-                configured.mode(),
-                crowded ? 0 : configured.spinNs(),
-                configured.yieldRounds(),
-                configured.inHandlersNs(),
-                own.isOne(available));
+        return own.waiting(config.waiting(), onHost, Runtime.getRuntime().availableProcessors());
     }
 
     private String whyNotOpened(Families families, String network) {

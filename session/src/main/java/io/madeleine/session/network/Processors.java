@@ -1,5 +1,6 @@
 package io.madeleine.session.network;
 
+import io.madeleine.pmm.WaitPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,5 +77,24 @@ public record Processors(String list) {
             }
         }
         return allowed;
+    }
+
+    /**
+     * How this process waits. Turns spinning off if this host has more processes of the session than processors that
+     * they may use: spinning would only delay the peer.
+     *
+     * @param configured what the configuration says
+     * @param onHost the processors of all processes of the session on this host
+     * @param available how many processors the JVM finds
+     */
+    public WaitPolicy waiting(WaitPolicy configured, List<Processors> onHost, int available) {
+        boolean crowded = onHost.size() > together(this, onHost, available);
+        return new WaitPolicy(
+                configured.mode(),
+                crowded ? 0 : configured.spinNs(),
+                configured.yieldRounds(),
+                configured.inHandlersNs(),
+                isOne(available),
+                crowded);
     }
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.madeleine.pmm.WaitMode;
+import io.madeleine.pmm.WaitPolicy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,6 +45,15 @@ class ProcessorsTest {
         assertTrue(FOUR.isOne(1), "as where a quota leaves one");
         assertFalse(FOUR.isOne(4));
         assertFalse(UNKNOWN.isOne(2));
+    }
+
+    @Test
+    void shouldNotSpinWhereProcessesOutnumberProcessors() {
+        WaitPolicy configured = new WaitPolicy(WaitMode.ADAPTIVE, 200_000, 20);
+        WaitPolicy crowded = FOUR.waiting(configured, List.of(FOUR, FOUR, FOUR, FOUR, FOUR), 4);
+        assertEquals(0, crowded.spinNs());
+        assertTrue(crowded.crowded());
+        assertEquals(configured, FOUR.waiting(configured, List.of(FOUR, FOUR, FOUR, FOUR), 4));
     }
 
     @ParameterizedTest

@@ -7,7 +7,7 @@ import java.util.function.LongPredicate;
  * computes. If the program's thread is about to wait, it takes over from the sleeper within a microsecond and sees what was
  * announced, while a ring takes both processors for tens of microseconds: the sender's for a system call, the peer's for a
  * thread that finds nothing left to do. So a sender watches for some microseconds whether the peer wakes up by itself. After
- * {@link #MOST_VAIN} times in vain it does so only now and then: a process that only handles messages wakes up by rings alone.
+ * {@link #MOST_USELESS} useless times it does so only now and then: a process that only handles messages wakes up by rings alone.
  *
  * <p>Threading: thread-safe; a lost update does no harm.
  */
@@ -15,13 +15,13 @@ final class RingDelay {
     /** Some microseconds; about ten times what a thread takes that begins to wait. */
     static final int LOOKS = 128;
 
-    /** So many delays in vain in a row end the delays. */
-    static final int MOST_VAIN = 8;
+    /** So many useless delays in a row end the delays. */
+    static final int MOST_USELESS = 8;
 
     /** Of rings without a delay, one in so many tries it again. */
     static final int BETWEEN_TRIES = 16;
 
-    private int vain;
+    private int useless;
     private int immediate;
 
     /**
@@ -32,17 +32,17 @@ final class RingDelay {
      * @return whether the peer has to be rung for
      */
     boolean isRingNeeded(LongPredicate isAsleep, long sleep) {
-        if (vain >= MOST_VAIN && ++immediate % BETWEEN_TRIES != 0) {
+        if (useless >= MOST_USELESS && ++immediate % BETWEEN_TRIES != 0) {
             return true;
         }
         for (int i = 0; i < LOOKS; i++) {
             if (!isAsleep.test(sleep)) {
-                vain = 0;
+                useless = 0;
                 return false;
             }
             Thread.onSpinWait();
         }
-        vain++;
+        useless++;
         return true;
     }
 }

@@ -37,7 +37,7 @@ class RingDelayTest {
 
     @Test
     void shouldRingAtOnceForAPeerThatNeverWakesUpByItselfButTryAgainNowAndThen() {
-        for (int i = 0; i < RingDelay.MOST_VAIN; i++) {
+        for (int i = 0; i < RingDelay.MOST_USELESS; i++) {
             assertTrue(rings(Integer.MAX_VALUE));
             assertEquals(RingDelay.LOOKS, looks);
         }
@@ -51,7 +51,7 @@ class RingDelayTest {
 
     @Test
     void shouldWatchAgainEachTimeOnceAPeerHasWokenUpByItself() {
-        for (int i = 0; i < RingDelay.MOST_VAIN + 1; i++) {
+        for (int i = 0; i < RingDelay.MOST_USELESS + 1; i++) {
             boolean _ = rings(Integer.MAX_VALUE);
         }
         while (rings(1)) {
