@@ -50,7 +50,7 @@ class RoomsTest {
                 .whereLayer("config")
                 .mayOnlyBeAccessedByLayers("tcp", "stream", "tls", "io", "reactor")
                 .whereLayer("spi")
-                .mayOnlyBeAccessedByLayers("tls")
+                .mayOnlyBeAccessedByLayers("tls", "tcp")
                 .check(CLASSES);
     }
 
