@@ -43,11 +43,12 @@ record Figures(double min, double median, double p99, double max, List<Double> r
                         medianOf(rounds, Usage::contextSwitches)));
     }
 
-    /** The difference of the rounds' largest and smallest median, as a fraction of the median. */
+    /** The difference of the rounds' largest and smallest median, as a fraction of the median; of the largest if that is 0. */
     double spread() {
         double largest = rounds.stream().mapToDouble(Double::doubleValue).max().orElseThrow();
         double smallest = rounds.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
-        return (largest - smallest) / median;
+        double difference = largest - smallest;
+        return difference == 0 ? 0 : difference / (median == 0 ? largest : median);
     }
 
     private static double medianOf(List<Round> rounds, ToDoubleFunction<Usage> figure) {

@@ -45,6 +45,16 @@ class PerfUnitsTest {
         assertEquals(50, Figures.of(rounds).p99());
     }
 
+    /** A share that is hidden may be none in most rounds. */
+    @Test
+    void shouldHaveAFiniteSpreadIfTheMedianIsZero() {
+        assertEquals(0, Figures.of(List.of(round(0, 1, 0.0), round(0, 1, 0.0))).spread());
+        assertEquals(
+                1,
+                Figures.of(List.of(round(0, 1, 0.0), round(0, 1, 0.0), round(40, 1, 40.0)))
+                        .spread());
+    }
+
     @Test
     void shouldFindTheMedianOfAnyNumber() {
         assertEquals(2, Figures.median(3, 1, 2));
