@@ -43,7 +43,7 @@ record Figures(double min, double median, double p99, double max, List<Double> r
                         medianOf(rounds, Usage::contextSwitches)));
     }
 
-    /** The difference of the rounds' largest and smallest median, as a fraction of the median; of the largest if that is 0. */
+    /** The difference of the rounds' largest and smallest median, as a fraction of the median, or of the largest one. */
     double spread() {
         double largest = rounds.stream().mapToDouble(Double::doubleValue).max().orElseThrow();
         double smallest = rounds.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
