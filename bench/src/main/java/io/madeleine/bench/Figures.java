@@ -43,7 +43,10 @@ record Figures(double min, double median, double p99, double max, List<Double> r
                         medianOf(rounds, Usage::contextSwitches)));
     }
 
-    /** The difference of the rounds' largest and smallest median, as a fraction of the median, or of the largest one. */
+    /**
+     * The difference of the rounds' largest and smallest median, as a fraction of the median.
+     * If the median is 0, it is a fraction of the largest.
+     */
     double spread() {
         double largest = rounds.stream().mapToDouble(Double::doubleValue).max().orElseThrow();
         double smallest = rounds.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
