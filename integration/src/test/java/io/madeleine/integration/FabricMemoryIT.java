@@ -15,6 +15,8 @@ import io.madeleine.pmm.spi.RemoteMemoryException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -76,6 +78,8 @@ class FabricMemoryIT {
             processes.awaitLine(1, "attached");
             processes.signal(1, "STOP");
             try {
+                awaitStopped(processes.pid(1));
+                awaitStopped(processes.pid(0)); // it stops itself
                 processes.signal(0, "CONT");
                 long revokedMs = millis(processes.awaitLine(0, "revoked false after "));
                 assertTrue(revokedMs >= 1_900 && revokedMs < 4_000, processes::toString);
@@ -85,6 +89,14 @@ class FabricMemoryIT {
             processes.assertSuccess();
             String end = processes.out(1).linesAfter("a put has ended with ").getFirst();
             assertTrue(end.startsWith("REVOKED"), processes::toString);
+        }
+    }
+
+    private static void awaitStopped(long pid) throws Exception {
+        long deadlineNs = System.nanoTime() + SECONDS.toNanos(20);
+        while (!Files.readString(Path.of("/proc/" + pid + "/stat")).contains(") T ")) {
+            assertTrue(System.nanoTime() - deadlineNs < 0, "process " + pid + " has not stopped");
+            Thread.sleep(10);
         }
     }
 

@@ -411,11 +411,16 @@ final class Transfers {
         pump(target);
     }
 
-    /** As {@link #refuse}; those under way fail too, though the provider may still use their memory. */
-    void lose(Target target, RemoteMemoryException why) {
+    /**
+     * As {@link #refuse}; those under way fail too, though the provider may still use their memory. An operation on memory
+     * that was revoked meanwhile fails for that reason: some providers never complete it.
+     */
+    void lose(Target target, RemoteMemoryException loss) {
         lock.lock();
         try {
-            refuseLocked(target, why);
+            refuseLocked(target, loss);
+            RemoteMemoryException refusal = target.refusal;
+            RemoteMemoryException why = refusal != null && refusal.kind() == Kind.REVOKED ? refusal : loss;
             for (Slot slot : slots) {
                 Transfer transfer = slot.transfer;
                 if (transfer != null && transfer.target == target) {
