@@ -50,6 +50,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     private static final int SPINS = 500;
 
     private final RemoteHome home;
+    private final RemoteMemoryCapabilities capabilities;
     private final ProcessContext context;
     private final RemoteDescriptor descriptors;
     private final RemoteSender sender;
@@ -105,6 +106,8 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     /** The remote memory of an adapter; listens to the session's memory. */
     public ViaRemoteMemory(RemoteHome home, ProcessContext context) {
         this.home = home;
+        this.capabilities =
+                new RemoteMemoryCapabilities(false, false, home.port().hasAtomics(), false, Long.MAX_VALUE);
         this.context = context;
         this.descriptors = new RemoteDescriptor(FAMILY, context);
         this.proofs = new MessageProofs(context);
@@ -154,7 +157,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
 
     @Override
     public RemoteMemoryCapabilities capabilities() {
-        return new RemoteMemoryCapabilities(false, false, home.port().hasAtomics(), false, Long.MAX_VALUE);
+        return capabilities;
     }
 
     @Override
