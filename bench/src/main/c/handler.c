@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE
 #include "wire.h"
+#include "shared.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -109,30 +109,11 @@ static void ring(struct direction *for_whom)
 
 void wire_open(const struct task *of)
 {
-    char own[64], other[64], name[64];
     struct direction *both;
     pthread_t thread;
-    int file;
 
     task = of;
-    snprintf(own, sizeof own, "%d", getpid());
-    if (task->rank == 0) {
-        snprintf(name, sizeof name, "/mad-perf-%d", getpid());
-        file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (file < 0 || posix_fallocate(file, 0, 2 * sizeof *both) != 0)
-            fail("shm_open");
-        exchange_contacts(own, other, sizeof other);
-    } else {
-        exchange_contacts(own, other, sizeof other);
-        snprintf(name, sizeof name, "/mad-perf-%d", atoi(other));
-        file = shm_open(name, O_RDWR, 0);
-        shm_unlink(name);
-    }
-    peer = atoi(other);
-    both = mmap(NULL, 2 * sizeof *both, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-    if (both == MAP_FAILED)
-        fail("mmap");
-    close(file);
+    both = map_shared(task, 2 * sizeof *both, &peer);
     out = &both[task->rank];
     in = &both[1 - task->rank];
     atomic_store(&in->asleep, 1);

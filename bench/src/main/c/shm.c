@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "wire.h"
+#include "shared.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -65,29 +65,10 @@ int wire_rank(int *argc, char ***argv, int rank)
 
 void wire_open(const struct task *of)
 {
-    char own[64], other[64], name[64];
     struct direction *both;
-    int file;
 
     task = of;
-    snprintf(own, sizeof own, "%d", getpid());
-    if (task->rank == 0) {
-        snprintf(name, sizeof name, "/mad-perf-%d", getpid());
-        file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (file < 0 || posix_fallocate(file, 0, 2 * sizeof *both) != 0)
-            fail("shm_open");
-        exchange_contacts(own, other, sizeof other);
-    } else {
-        exchange_contacts(own, other, sizeof other);
-        snprintf(name, sizeof name, "/mad-perf-%d", atoi(other));
-        file = shm_open(name, O_RDWR, 0);
-        shm_unlink(name);
-    }
-    peer = atoi(other);
-    both = mmap(NULL, 2 * sizeof *both, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-    if (both == MAP_FAILED)
-        fail("mmap");
-    close(file);
+    both = map_shared(task, 2 * sizeof *both, &peer);
     out = &both[task->rank];
     in = &both[1 - task->rank];
 }

@@ -36,7 +36,7 @@ record CProgram(String compiler, String wire, List<String> libraries) {
     static final String MPI = "mpi";
 
     private static final List<String> OPTIONS = List.of("-O2", "-std=gnu11", "-pthread");
-    private static final List<String> HEADERS = List.of("wire.h");
+    private static final List<String> HEADERS = List.of("wire.h", "shared.h");
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final int HASH_BYTES = 8;
 
