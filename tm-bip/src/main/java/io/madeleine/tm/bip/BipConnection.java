@@ -120,11 +120,12 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
             SecureOpening first = opening;
             Endpoint to = first != null && SecureOpening.concerns(datagram) ? first.endpoint() : endpoint;
             boolean calls = to.state() == Endpoint.State.CALLING;
+            boolean isFirst = to == firstOf(first);
             boolean taken = to.receive(nowNs, datagram);
-            if (taken && to != firstOf(first)) {
+            if (taken && first != null && !isFirst) {
                 endOpening(); // the peer has keys
             }
-            if (taken && (calls || to != firstOf(first) && hasMoved(from, datagram))) {
+            if (taken && (calls || !isFirst && hasMoved(from, datagram))) {
                 target = from; // this place has answered, or the peer's address has changed
             }
         } finally {

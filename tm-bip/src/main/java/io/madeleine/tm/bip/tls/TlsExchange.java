@@ -99,12 +99,15 @@ public final class TlsExchange {
         busy = true;
         try {
             tasks.execute(() -> {
-                for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
-                    task.run();
+                try {
+                    for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
+                        task.run();
+                    }
+                } finally {
+                    ready = true;
+                    busy = false;
+                    onStep.run();
                 }
-                ready = true;
-                busy = false;
-                onStep.run();
             });
         } catch (RejectedExecutionException e) {
             throw new SSLException("the adapter is closing", e);
