@@ -64,8 +64,13 @@ final class SciPeer implements PeerLine {
     private boolean isRingNeeded(long sleep) {
         try {
             return inbox.isRingNeeded(sleep);
-        } catch (IllegalStateException | InternalError _) {
-            return true; // The peer has ended, or its inbox was cut short: a ring does no harm.
+        } catch (IllegalStateException _) {
+            return true; // The peer has ended: a ring does no harm.
+        } catch (InternalError e) {
+            if (!lookAtInbox()) {
+                throw e;
+            }
+            return true;
         }
     }
 
