@@ -126,7 +126,7 @@ public final class PemIdentity {
         } catch (GeneralSecurityException | IllegalArgumentException e) {
             throw new ConfigurationException(
                     keys + "private-key = " + file + " is not the " + algorithm + " key that " + keys
-                            + "certificate needs: " + e.getMessage(),
+                            + "certificate needs: make both with one command, or give the key that belongs to it",
                     e);
         }
     }
