@@ -19,7 +19,7 @@ public record Exit(long pid, String host, boolean announced, OptionalInt code) {
 
     /** Whether the process ended by itself and not by a signal. That is a failure of its program. */
     boolean byItself() {
-        return code.isPresent() ? code.getAsInt() <= SIGNAL_BASE : announced;
+        return code.isPresent() ? !isSignal(code.getAsInt()) : announced;
     }
 
     /** Describes the end, in words that follow "rank N is gone:". */
@@ -47,8 +47,11 @@ public record Exit(long pid, String host, boolean announced, OptionalInt code) {
 
     /** Describes an exit code, in words that follow "its process ended". */
     public static String describe(int code) {
-        return code > SIGNAL_BASE && code <= SIGNAL_BASE + MOST_SIGNALS
-                ? "by signal " + (code - SIGNAL_BASE)
-                : "with exit code " + code;
+        return isSignal(code) ? "by signal " + (code - SIGNAL_BASE) : "with exit code " + code;
+    }
+
+    /** Whether an exit code says that a signal ended the process; 255, for instance, is that of {@code exit(-1)}. */
+    private static boolean isSignal(int code) {
+        return code > SIGNAL_BASE && code <= SIGNAL_BASE + MOST_SIGNALS;
     }
 }
