@@ -18,7 +18,8 @@ class UnauthenticatedConnectionsTest {
         connections.heard("a");
         assertEquals("a", connections.oldest().orElseThrow());
         assertEquals("b", connections.mostSilent().orElseThrow());
-        connections.remove("b");
+        assertTrue(connections.remove("b"));
+        assertFalse(connections.remove("b"));
         connections.heard("b");
         assertEquals("c", connections.mostSilent().orElseThrow());
         connections.remove("a");
