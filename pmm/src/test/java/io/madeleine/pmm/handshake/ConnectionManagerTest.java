@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -125,6 +126,14 @@ class ConnectionManagerTest {
             calling.start();
         }
 
+        /** A line that is protected, as its ends see it. */
+        Line(Side from, Protection seenByCaller, PendingConnection wanted, Side to, Protection seenByCalled) {
+            answering = to.connections.accept(called, nowNs);
+            calling = from.connections.call(wanted, caller, nowNs);
+            calling.start(seenByCaller);
+            answering.start(seenByCalled);
+        }
+
         /** Carries frames until there are none. */
         void carry() {
             while (!caller.sent.isEmpty() || !called.sent.isEmpty()) {
@@ -138,6 +147,18 @@ class ConnectionManagerTest {
             if (frame != null) {
                 to.receive(ByteBuffer.wrap(frame), nowNs);
             }
+        }
+    }
+
+    /** What one end sees of a protected line. */
+    private record Protection(byte kind, int session) implements ChannelBinding {
+        @Override
+        public byte[] with(byte peerKind, boolean isInitiator) {
+            return ByteBuffer.allocate(2 + Integer.BYTES)
+                    .put(isInitiator ? kind : peerKind)
+                    .put(isInitiator ? peerKind : kind)
+                    .putInt(session)
+                    .array();
         }
     }
 
@@ -232,6 +253,141 @@ class ConnectionManagerTest {
         assertContains("the process closes its adapter", line.called.failure);
     }
 
+    @Test
+    void shouldKeepTheNewerOfTwoRequestsAndOfTwoCalls() {
+        PendingConnection calling = left.request(RIGHT, true, 42);
+        Line first = new Line(left, calling, right);
+        first.carry();
+        Line second = new Line(left, calling, right);
+        second.carry();
+        assertContains("the peer called again", first.called.failure);
+        assertEquals(1, right.connections.waitingCount());
+        PendingConnection answering = right.request(LEFT, false, 42);
+        assertEquals(answering, second.called.established);
+
+        PendingConnection former = right.request(new ProcessIdentity(3, 0), false, 42);
+        PendingConnection newer = right.request(new ProcessIdentity(3, 0), false, 42);
+        assertContains("a second request for the same connection was made", failureOf(former));
+        assertFalse(newer.isDone());
+    }
+
+    @Test
+    void shouldCloseAConnectionWhoseRequestWasCancelled() {
+        PendingConnection wanted = left.request(RIGHT, true, 42);
+        boolean _ = wanted.future().cancel(false);
+        AtomicInteger closed = new AtomicInteger();
+        wanted.complete(new NoConnection(RIGHT, closed));
+        assertEquals(1, closed.get());
+        PendingConnection other = left.request(RIGHT, true, 42);
+        other.complete(new NoConnection(RIGHT, closed));
+        assertEquals(1, closed.get(), "somebody has it");
+    }
+
+    @Test
+    void shouldNotConnectWhatWasCancelledBeforeTheVerdictCame() {
+        PendingConnection answering = right.request(LEFT, false, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
+        Line line = new Line(left, calling, right);
+        while (!answering.isDone()) {
+            line.carry(line.caller, line.answering);
+            if (!answering.isDone()) {
+                line.carry(line.called, line.calling);
+            }
+        }
+        boolean _ = calling.future().cancel(false);
+        line.carry();
+        assertContains("it is not wanted any more", line.caller.failure);
+        assertEquals(null, line.caller.established);
+    }
+
+    @Test
+    void shouldEndEverythingWhenItCloses() {
+        End silent = new End();
+        right.connections.accept(silent, nowNs).start();
+        Line waiting = new Line(left, left.request(RIGHT, true, 42), right);
+        waiting.carry();
+        PendingConnection outgoing = right.request(new ProcessIdentity(3, 0), true, 42);
+        End unanswered = new End();
+        right.connections.call(outgoing, unanswered, nowNs).start();
+        PendingConnection incoming = right.request(new ProcessIdentity(4, 0), false, 42);
+        right.connections.close();
+        for (String failure :
+                new String[] {silent.failure, unanswered.failure, failureOf(outgoing), failureOf(incoming)}) {
+            assertContains("the adapter is closing", failure);
+        }
+        assertContains("the process closes its adapter", waiting.called.failure);
+        assertTrue(silent.decided && unanswered.decided && waiting.called.decided);
+        assertEquals(0, right.connections.waitingCount());
+    }
+
+    // ---- protected lines
+
+    @Test
+    void shouldConnectOverAProtectedLineThatBothEndsSeeAlike() {
+        PendingConnection answering = right.request(LEFT, false, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
+        Line line = new Line(left, new Protection((byte) 1, 7), calling, right, new Protection((byte) 2, 7));
+        assertTrue(line.caller.sent.isEmpty(), "the acceptor says first that it has taken the certificate");
+        line.carry();
+        assertEquals(RIGHT, calling.future().join().peer());
+        assertEquals(LEFT, answering.future().join().peer());
+    }
+
+    @Test
+    void shouldRefuseAThirdPartyBetweenTwoProtectedLines() {
+        PendingConnection answering = right.request(LEFT, false, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
+        Line line = new Line(left, new Protection((byte) 1, 7), calling, right, new Protection((byte) 2, 8));
+        line.carry();
+        assertContains("or a third party stands between them", line.caller.failure);
+        assertContains("or a third party stands between them", line.called.failure);
+        assertTrue(line.caller.decided && line.called.decided && !answering.isDone());
+    }
+
+    /** Each says by its first frame how it protects the line; a third party may change that. */
+    @Test
+    void shouldRefuseAProtectedLineWhoseKindWasChangedOnTheWay() {
+        for (boolean ready : new boolean[] {true, false}) {
+            PendingConnection answering = right.request(LEFT, false, 42);
+            PendingConnection calling = left.request(RIGHT, true, 42);
+            Line line = new Line(left, new Protection((byte) 1, 7), calling, right, new Protection((byte) 2, 7));
+            if (!ready) {
+                line.carry(line.called, line.calling);
+            }
+            byte[] first = (ready ? line.called : line.caller).sent.element();
+            first[first.length - 1] ^= 4;
+            line.carry();
+            assertContains("or a third party stands between them", line.caller.failure);
+            assertFalse(answering.isDone());
+        }
+    }
+
+    @Test
+    void shouldTakeReadyOnceAndOnAProtectedLineOnly() {
+        End open = new End();
+        Handshake unprotected = left.connections.call(left.request(RIGHT, true, 42), open, nowNs);
+        unprotected.start();
+        unprotected.receive(ByteBuffer.wrap(HandshakeFrames.ready((byte) 2)), nowNs);
+        assertContains("frame 6 out of turn", open.failure);
+
+        End early = new End();
+        Handshake unprotectedYet = left.connections.call(left.request(RIGHT, true, 42), early, nowNs);
+        unprotectedYet.receive(ByteBuffer.wrap(HandshakeFrames.ready((byte) 2)), nowNs);
+        assertContains("frame 6 out of turn", early.failure);
+
+        for (byte[] twice : new byte[][] {HandshakeFrames.ready((byte) 2), new byte[] {HandshakeFrames.VERDICT}}) {
+            End end = new End();
+            Handshake calling = left.connections.call(left.request(RIGHT, true, 42), end, nowNs);
+            calling.start(new Protection((byte) 1, 7));
+            calling.receive(ByteBuffer.wrap(HandshakeFrames.ready((byte) 2)), nowNs);
+            assertEquals(null, end.failure);
+            assertFalse(calling.isOver());
+            calling.receive(ByteBuffer.wrap(twice), nowNs);
+            assertContains("frame " + twice[0] + " out of turn", end.failure);
+            assertTrue(calling.isOver());
+        }
+    }
+
     // ---- refusals say what, which side and which key
 
     @Test
@@ -321,6 +477,61 @@ class ConnectionManagerTest {
         line.carry();
         assertContains("process 2.0 has not opened channel \"main\" to you within 60000 ms", line.caller.failure);
         assertContains("is the channel configured on network loop", line.caller.failure);
+    }
+
+    /** A driver sleeps until the time that it is told, and then calls once. */
+    @Test
+    void shouldEndEachThingInTimeForADriverThatSleepsUntilTheNextDeadline() {
+        long startNs = nowNs;
+        End[] silent = {new End(), new End()};
+        for (End each : silent) {
+            right.connections.accept(each, nowNs).start();
+            nowNs += TimeUnit.SECONDS.toNanos(1);
+        }
+        End[] unanswered = {new End(), new End()};
+        for (End each : unanswered) {
+            right.connections
+                    .call(right.request(new ProcessIdentity(3, 0), true, 42), each, nowNs)
+                    .start();
+            nowNs += TimeUnit.SECONDS.toNanos(1);
+        }
+        Line waiting = new Line(left, left.request(RIGHT, true, 42), right);
+        waiting.carry();
+        PendingConnection incoming = right.request(new ProcessIdentity(4, 0), false, 42);
+        PendingConnection cancelled = right.request(new ProcessIdentity(5, 0), false, 42);
+        boolean _ = cancelled.future().cancel(false);
+
+        assertFalse(right.connections.poll(nowNs), "nothing is due");
+        List<String> seen = new ArrayList<>();
+        for (int i = 0; right.connections.untilNextNs(nowNs) != Long.MAX_VALUE; i++) {
+            assertTrue(i < 20, "it is told to come again and again: " + seen);
+            nowNs += right.connections.untilNextNs(nowNs);
+            assertTrue(right.connections.poll(nowNs));
+            seen.add(TimeUnit.NANOSECONDS.toSeconds(nowNs - startNs) + ": " + failed(silent) + failed(unanswered)
+                    + failed(waiting.called) + (incoming.isDone() ? 1 : 0));
+        }
+        assertTrue(
+                seen.containsAll(List.of("10: 1000", "11: 2000", "12: 2100", "13: 2200", "34: 2201", "64: 2211")),
+                seen::toString);
+    }
+
+    private static int failed(End... ends) {
+        return (int) Arrays.stream(ends).filter(end -> end.failure != null).count();
+    }
+
+    @Test
+    void shouldLetAnAuthenticatedPeerWaitForLessThanAHandshakeMayTake() {
+        HandshakeLimits impatient = new HandshakeLimits(TIMEOUT_NS, 4, TIMEOUT_NS / 2, "");
+        ProcessContext context = new ProcessContext(
+                "session", RIGHT, SECRET, new SelectorReactor(), System.getLogger("io.madeleine.handshake.test"));
+        ConnectionManager connections = new ConnectionManager("loop", context, impatient, Runnable::run);
+        End end = new End();
+        Handshake answering = connections.accept(end, nowNs);
+        HandshakeFrames peer = HandshakeFrames.initiator(SECRET);
+        answering.receive(ByteBuffer.wrap(peer.hello()), nowNs);
+        challenge(peer, end.sent.poll());
+        answering.receive(ByteBuffer.wrap(peer.join(join("session", RIGHT, 42))), nowNs);
+        assertEquals(TIMEOUT_NS / 2, connections.untilNextNs(nowNs));
     }
 
     @Test
@@ -420,7 +631,11 @@ class ConnectionManagerTest {
     }
 
     /** What a driver would have made. */
-    private record NoConnection(ProcessIdentity peer) implements ProtocolConnection {
+    private record NoConnection(ProcessIdentity peer, AtomicInteger closed) implements ProtocolConnection {
+        NoConnection(ProcessIdentity peer) {
+            this(peer, new AtomicInteger());
+        }
+
         @Override
         public boolean bidirectional() {
             return true;
@@ -441,6 +656,8 @@ class ConnectionManagerTest {
         public void finish() {}
 
         @Override
-        public void close() {}
+        public void close() {
+            closed.incrementAndGet();
+        }
     }
 }
