@@ -118,6 +118,44 @@ class GrantsTest {
         }
     }
 
+    /** A grant is for one endpoint of one process, and each of its bits counts. */
+    @Test
+    void shouldRefuseAGrantOfWhichOneBitIsChangedOrThatIsAnothers() {
+        try (World server = server()) {
+            Grants grants = server.of(0).node().grants();
+            int sum = RequestLayout.endpointId("sum");
+            Endpoint endpoint = server.of(0).node().find(sum);
+            int stranger = 2; // the first number that no rank has
+            Link none = grants.granted(0, sum);
+            assertTrue(!none.isGranted() && !grants.isAtWork());
+            assertTrue(!grants.allow(stranger, endpoint, 0, 0) && !grants.isGranted(0, none), "zero is no grant");
+
+            grants.begin();
+            assertTrue(grants.isAtWork());
+            Link right = grants.granted(0, sum);
+            assertTrue(right.isGranted() && right.endpoint() == sum);
+            grants.begin();
+            assertEquals(right, grants.granted(0, sum), "the key stays");
+            Grants neighbours = server.of(1).node().grants();
+            neighbours.begin();
+            assertEquals(right, neighbours.granted(0, sum), "each process of the session can give it");
+            assertTrue(grants.isGranted(0, right));
+            assertTrue(grants.allow(stranger, endpoint, right.grant(), right.grantRest()));
+            for (int bit = 0; bit < 2 * Long.SIZE; bit++) {
+                long first = right.grant() ^ (bit < Long.SIZE ? 1L << bit : 0);
+                long second = right.grantRest() ^ (bit < Long.SIZE ? 0 : 1L << bit);
+                assertTrue(!grants.isGranted(0, new Link(sum, first, second)), "bit " + bit);
+                assertTrue(!grants.allow(stranger, endpoint, first, second), "bit " + bit);
+            }
+            assertTrue(!grants.isGranted(1, right), "another process's endpoint");
+            assertTrue(!grants.isGranted(0, new Link(sum ^ 1, right.grant(), right.grantRest())));
+            assertTrue(!grants.allow(stranger, endpoint, right.grantRest(), right.grant()));
+            assertTrue(!grants.allow(stranger, null, right.grant(), right.grantRest()));
+            assertTrue(grants.allow(1, endpoint, 0, 0), "a member of the session");
+            assertTrue(!grants.allow(1, null, 0, 0));
+        }
+    }
+
     /** Who is granted something may pass it on, also to third sessions and back. */
     @Test
     void shouldLetGrantsTravel() {
