@@ -204,7 +204,9 @@ class CollectivesTest {
         });
     }
 
-    /** The members of an allreduce with the same values in memory of different kinds, which must send the same messages. */
+    /**
+     * The members of an allreduce with the same values in memory of different kinds, which must send the same messages.
+     */
     private enum Kind {
         ARRAY {
             @Override

@@ -29,7 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A small protocol of its own: a handler answers each message with one, on a way that a thread beside it keeps busy. */
+/**
+ * A small protocol of its own: a handler answers each message with one, on a way that a thread beside it keeps busy.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RepliesTest {
     private static final int COUNT = 100_000;

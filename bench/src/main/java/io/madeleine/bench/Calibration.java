@@ -8,8 +8,8 @@ import java.util.function.Supplier;
  * Tells whether the machine was quiet: a fixed computation and the hand-over of a cache line between two threads are
  * timed before, between and after the rounds. On a quiet machine they always take the same time.
  *
- * <p>A round counts as noisy if, right before or right after it, one of the two took {@value #TOLERANCE} times as long as
- * it can.
+ * <p>A round counts as noisy if, right before or right after it, one of the two took {@value #TOLERANCE} times as long
+ * as it can.
  *
  * <p>Threading: confined to caller.
  */

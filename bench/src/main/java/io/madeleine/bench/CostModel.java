@@ -3,8 +3,8 @@ package io.madeleine.bench;
 import java.util.Map;
 
 /**
- * What a message costs by a simple model, latency plus size over bandwidth, fitted to measured times so that the relative
- * errors are small: the smallest messages count as much as the largest.
+ * What a message costs by a simple model, latency plus size over bandwidth, fitted to measured times so that the
+ * relative errors are small: the smallest messages count as much as the largest.
  *
  * <p>Threading: immutable.
  *

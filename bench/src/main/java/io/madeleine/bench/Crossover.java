@@ -20,8 +20,8 @@ final class Crossover {
     private Crossover() {}
 
     /**
-     * The smallest size from which on, at all sizes that were measured of both, the challenger is clearly faster; empty if
-     * there is none.
+     * The smallest size from which on, at all sizes that were measured of both, the challenger is clearly faster; empty
+     * if there is none.
      */
     static OptionalLong fasterFrom(Map<Long, Double> challengerUs, Map<Long, Double> incumbentUs) {
         OptionalLong from = OptionalLong.empty();
@@ -40,8 +40,8 @@ final class Crossover {
     }
 
     /**
-     * The sizes, next to each other, at which the challenger is clearly faster: of several such ranges the one with the most
-     * sizes that were measured of both, of equal ones that of larger sizes; empty if there is none.
+     * The sizes, next to each other, at which the challenger is clearly faster: of several such ranges the one with the
+     * most sizes that were measured of both, of equal ones that of larger sizes; empty if there is none.
      */
     static Optional<SizeRange> fasterWithin(Map<Long, Double> challengerUs, Map<Long, Double> incumbentUs) {
         List<Long> sizes = new ArrayList<>(new TreeMap<>(challengerUs).keySet());

@@ -15,9 +15,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A message of bytes that lie in many ranges at both ends, twice as far apart as they are long: as one block with a layout, as a
- * block per range, and copied by its user into and out of a contiguous block. Sent and received by one thread, which ends the
- * message without waiting, so that any size goes through.
+ * A message of bytes that lie in many ranges at both ends, twice as far apart as they are long: as one block with a
+ * layout, as a block per range, and copied by its user into and out of a contiguous block. Sent and received by one
+ * thread, which ends the message without waiting, so that any size goes through.
  */
 public class LayoutBenchmark extends AbstractBenchmark {
     /** How the ranges are sent. */

@@ -36,8 +36,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The links of one connection, driven by the measuring thread: no session, no engine, no switch, one packet per message
- * (or one per static buffer). The difference to {@link ChannelWire} is what those cost. It always polls; with a wait mode
- * other than spin it yields after a while.
+ * (or one per static buffer). The difference to {@link ChannelWire} is what those cost. It always polls; with a wait
+ * mode other than spin it yields after a while.
  *
  * <p>Threading: confined to caller.
  */

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.stream.LongStream;
 
 /**
- * A transmission module as {@code mad tune} measures it: by settings that send all blocks its way. The driver says so in its {@code
- * reference.conf}, {@code madeleine.tm.FAMILY.tuning}, in the order of selection.
+ * A transmission module as {@code mad tune} measures it: by settings that send all blocks its way. The driver says so
+ * in its {@code reference.conf}, {@code madeleine.tm.FAMILY.tuning}, in the order of selection.
  *
  * <p>Threading: immutable.
  *

@@ -39,7 +39,10 @@ final class MpiRatios {
         out.flush();
     }
 
-    /** The row in C of the same pattern, size, way and wait mode with the better median; empty for rows that are not ours. */
+    /**
+     * The row in C of the same pattern, size, way and wait mode with the better median; empty for rows that are not
+     * ours.
+     */
     static Optional<PerfRow> best(List<PerfRow> rows, PerfRow ours) {
         if (ours.label().kind() != Kind.PROTOCOL || !ours.pattern().isOfProgram()) {
             return Optional.empty();

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Asks a JVM without native access whether a network can do without. This JVM may have native access, since it describes
- * processes that do.
+ * Asks a JVM without native access whether a network can do without. This JVM may have native access, since it
+ * describes processes that do.
  *
  * <p>Threading: stateless.
  */

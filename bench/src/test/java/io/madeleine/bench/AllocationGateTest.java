@@ -19,8 +19,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 /**
  * The hot paths allocate nothing: JMH's own measure of bytes per operation, of the best iteration. What an operation
  * allocates shows in each of them; what happens once, such as linking a rare branch, or closing the session in the last
- * one, does not. The harness itself allocates a little per iteration, which is why the limit is not 0; the smallest object
- * there is has 16 B.
+ * one, does not. The harness itself allocates a little per iteration, which is why the limit is not 0; the smallest
+ * object there is has 16 B.
  */
 class AllocationGateTest {
     private static final double LIMIT_BYTES = 0.1;

@@ -11,7 +11,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** What {@code mad perf} can be told of networks, peers and buffers, with real processes; the figures are not judged. */
+/**
+ * What {@code mad perf} can be told of networks, peers and buffers, with real processes; the figures are not judged.
+ */
 class PeerOptionsIT {
     @Test
     void shouldMeasureRemoteServiceRequestsBesideGrpc() throws IOException {

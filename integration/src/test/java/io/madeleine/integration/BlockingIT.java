@@ -87,7 +87,10 @@ class BlockingIT {
             }
         }
 
-        /** In the quietest of some periods: what waiting costs it costs in each, what the JVM does in the background not. */
+        /**
+         * In the quietest of some periods: what waiting costs it costs in each, what the JVM does in the background
+         * not.
+         */
         private static long leastPermille() throws InterruptedException {
             OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
             long least = Long.MAX_VALUE;

@@ -25,9 +25,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Each of three ranks streams numbered messages to each other; one connection is reset by the kernel, of control or data,
- * at either end. An account of what each rank receives tells whether something came behind a gap, or of a rank that had been
- * given up.
+ * Each of three ranks streams numbered messages to each other; one connection is reset by the kernel, of control or
+ * data, at either end. An account of what each rank receives tells whether something came behind a gap, or of a rank
+ * that had been given up.
  */
 @Tag("waits")
 class BurialIT {

@@ -31,7 +31,10 @@ final class Fabric {
 
     private Fabric() {}
 
-    /** Processes with the default channel over a provider; skipped where libfabric is missing, unless all tests have to run. */
+    /**
+     * Processes with the default channel over a provider; skipped where libfabric is missing, unless all tests have to
+     * run.
+     */
     static Ranks over(String provider, int count, Class<?> program) throws IOException {
         boolean installed = new String(Files.readAllBytes(Path.of("/etc/ld.so.cache")), StandardCharsets.ISO_8859_1)
                 .contains("libfabric.so");

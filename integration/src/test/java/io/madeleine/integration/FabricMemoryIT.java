@@ -67,7 +67,10 @@ class FabricMemoryIT {
         }
     }
 
-    /** A holder that is stopped does not answer: the owner is told so in time, and the memory is out of reach afterwards. */
+    /**
+     * A holder that is stopped does not answer: the owner is told so in time, and the memory is out of reach
+     * afterwards.
+     */
     @ParameterizedTest
     @ValueSource(strings = {SHM, RXM})
     @Tag("waits")

@@ -11,7 +11,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A network over which messages pour in does not keep the session from serving another. */
 class FairnessIT {
-    /** Alone it would be tens of thousands; beside a flood both processes' processors are shared by four busy threads. */
+    /**
+     * Alone it would be tens of thousands; beside a flood both processes' processors are shared by four busy threads.
+     */
     private static final int LEAST_ROUND_TRIPS = 50;
 
     @ParameterizedTest

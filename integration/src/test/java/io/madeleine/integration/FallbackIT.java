@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two network namespaces stand for two hosts with two links between them: requests go over the session's network by one,
- * which is cut, and go on over the wide area by the other. Skipped where namespaces are not allowed.
+ * Two network namespaces stand for two hosts with two links between them: requests go over the session's network by
+ * one, which is cut, and go on over the wide area by the other. Skipped where namespaces are not allowed.
  */
 @Tag("waits")
 class FallbackIT {
@@ -68,7 +68,9 @@ class FallbackIT {
         /** Never answers: a call that is under way whenever the network is cut. */
         CompletableFuture<Integer> hold();
 
-        /** Of the numbers from that one on that were noted by requests: how many, and how many twice or out of order. */
+        /**
+         * Of the numbers from that one on that were noted by requests: how many, and how many twice or out of order.
+         */
         List<Integer> notedFrom(int first);
     }
 
@@ -158,7 +160,10 @@ class FallbackIT {
         return lines.getFirst();
     }
 
-    /** Rank 0 uses the ledger of rank 1 in three ways at once, until each way has gone on for a while over the wide area. */
+    /**
+     * Rank 0 uses the ledger of rank 1 in three ways at once, until each way has gone on for a while over the wide
+     * area.
+     */
     static final class Program {
         private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -225,7 +230,10 @@ class FallbackIT {
                     + ledger.notedFrom(0).get(1) + " misplaced");
         }
 
-        /** A thread that does something again and again, until it has done so for a while after the first method was lost. */
+        /**
+         * A thread that does something again and again, until it has done so for a while after the first method was
+         * lost.
+         */
         private static Thread user(String name, Startpoint target, IntConsumer action) {
             return Thread.ofPlatform().start(() -> {
                 int after = 0;

@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FullHeapIT {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
-    /** Calls are answered again, or fail at once since the connection was given up; nothing waits for what does not come. */
+    /**
+     * Calls are answered again, or fail at once since the connection was given up; nothing waits for what does not
+     * come.
+     */
     @ParameterizedTest
     @CsvSource({"tcp", "sci"})
     void shouldServeCallsAgainWhenAProcessHasMemoryAgain(String network) throws Exception {

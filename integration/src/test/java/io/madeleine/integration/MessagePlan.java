@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One random message, which both ends derive from its seed: its blocks, and what the sender and the receiver do with it.
+ * One random message, which both ends derive from its seed: its blocks, and what the sender and the receiver do with
+ * it.
  *
  * <p>Threading: immutable.
  *

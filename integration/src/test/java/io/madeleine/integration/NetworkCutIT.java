@@ -95,7 +95,10 @@ class NetworkCutIT {
         }
     }
 
-    /** A kernel may put off for 200 ms to say that it has what came last: cut before that, an idle connection is not one. */
+    /**
+     * A kernel may put off for 200 ms to say that it has what came last: cut before that, an idle connection is not
+     * one.
+     */
     private static void awaitAcknowledgements() throws InterruptedException {
         Thread.sleep(300);
     }
@@ -110,8 +113,8 @@ class NetworkCutIT {
     }
 
     /**
-     * Both still reach the server where they met. Where both have bytes under way their kernels ask for no sign of life, and would
-     * repeat them for minutes; where neither has, they ask.
+     * Both still reach the server where they met. Where both have bytes under way their kernels ask for no sign of
+     * life, and would repeat them for minutes; where neither has, they ask.
      */
     @ParameterizedTest
     @CsvSource({

@@ -37,8 +37,8 @@ class NetworkRateIT {
     }
 
     /**
-     * Rank 0 sends messages of 1 MiB; rank 1 says how much payload came in the best of some periods, since what else the
-     * machine does can only take from it.
+     * Rank 0 sends messages of 1 MiB; rank 1 says how much payload came in the best of some periods, since what else
+     * the machine does can only take from it.
      */
     static final class Program {
         private static final int BYTES = 1 << 20;

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random messages in all directions at once, by several threads of several processes on several channels; some are given
- * up by their sender in the middle, some by their receiver. A failure names the seed: give it again with
- * {@code -Dintegration.seed=N}.
+ * Random messages in all directions at once, by several threads of several processes on several channels; some are
+ * given up by their sender in the middle, some by their receiver. A failure names the seed: give it again with {@code
+ * -Dintegration.seed=N}.
  */
 class RandomSeriesIT {
     @ParameterizedTest
@@ -64,8 +64,8 @@ class RandomSeriesIT {
     }
 
     /**
-     * Each thread sends so many messages to each peer on each channel, and as many threads receive from anyone. What was
-     * not given up has to come once, in order, unchanged.
+     * Each thread sends so many messages to each peer on each channel, and as many threads receive from anyone. What
+     * was not given up has to come once, in order, unchanged.
      */
     static final class Program {
         private static final int MESSAGES = 400;

@@ -36,7 +36,9 @@ record Ranks(
     private static final List<String> CORE_FLAGS =
             List.of("--illegal-native-access=deny", "--sun-misc-unsafe-memory-access=deny");
 
-    /** The serial collector and one compiler: several JVMs that start at once leave the two processors to the program. */
+    /**
+     * The serial collector and one compiler: several JVMs that start at once leave the two processors to the program.
+     */
     private static final List<String> LIGHT = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
     private static final List<String> OPTIMIZING = List.of("-XX:+UseSerialGC");
@@ -71,7 +73,9 @@ record Ranks(
         return new Ranks(count, program, arguments, all, javaOptions, onFailure, hosts, prefix, classPath);
     }
 
-    /** The same with the default channel on this network; "dma" is sci with single copy, for blocks of 4 KiB and more. */
+    /**
+     * The same with the default channel on this network; "dma" is sci with single copy, for blocks of 4 KiB and more.
+     */
     Ranks over(String network) {
         return network.equals("dma")
                 ? over("sci")

@@ -78,7 +78,9 @@ class SlowReceiverIT {
         assertEquals(0, process.waitFor());
     }
 
-    /** Rank 0 sends; rank 1 waits for something else first, which comes a second later, while all networks are polled. */
+    /**
+     * Rank 0 sends; rank 1 waits for something else first, which comes a second later, while all networks are polled.
+     */
     static final class Program {
         private static final int PAUSE_MS = 1_000;
 

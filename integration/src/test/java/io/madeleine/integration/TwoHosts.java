@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two network namespaces that stand for two hosts, with a link between them. A test that makes them is skipped where that is
- * not allowed.
+ * Two network namespaces that stand for two hosts, with a link between them. A test that makes them is skipped where
+ * that is not allowed.
  */
 final class TwoHosts implements AutoCloseable {
     private static final String SUBNET = "10.213.77.";
@@ -92,7 +92,9 @@ final class TwoHosts implements AutoCloseable {
         return ip("-n " + names[0] + " link set " + interfaces[0] + " down");
     }
 
-    /** Lets so much pass each way, frames with their headers, and frames be so long; skipped where the kernel cannot. */
+    /**
+     * Lets so much pass each way, frames with their headers, and frames be so long; skipped where the kernel cannot.
+     */
     void limit(int megabitsPerSecond, int mtuBytes) throws IOException, InterruptedException {
         boolean limited = true;
         for (int i = 0; i < 2 && limited; i++) {

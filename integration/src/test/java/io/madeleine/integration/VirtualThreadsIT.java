@@ -20,7 +20,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Hundreds of virtual threads over one channel, on a single carrier: if one pinned it while it waits, nothing would move. */
+/**
+ * Hundreds of virtual threads over one channel, on a single carrier: if one pinned it while it waits, nothing would
+ * move.
+ */
 class VirtualThreadsIT {
     @ParameterizedTest
     @CsvSource({"tcp, adaptive", "sci, adaptive", "tcp, block", "sci, block"})

@@ -174,7 +174,8 @@ public non-sealed interface IncomingMessage extends Message {
     /**
      * Drops the blocks that have not been unpacked and ends the message without waiting: the session drains the rest,
      * and the sender's next message follows. Only if a NIC may be writing into blocks of the message, the call waits
-     * for the NIC, no longer than {@code madeleine.peer-timeout}. After this call nothing accesses the message's blocks.
+     * for the NIC, no longer than {@code madeleine.peer-timeout}. After this call nothing accesses the message's
+     * blocks.
      *
      * <p>Does nothing after the end, nor after {@link #endUnpackingAsync}: the blocks of that message are still lent
      * until its completion is done.

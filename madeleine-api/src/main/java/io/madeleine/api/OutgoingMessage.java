@@ -160,9 +160,9 @@ public non-sealed interface OutgoingMessage extends Message {
      * meantime. It is then delivered as if the call had succeeded. To be certain, call {@link #endPacking()} again,
      * with a bound, instead of this method.
      *
-     * <p>After a call that aborts the message nothing accesses its blocks. The call waits only for that: until the thread that
-     * drives the networks has stopped using them and, if a NIC is reading them, no longer than
-     * {@code madeleine.peer-timeout}.
+     * <p>After a call that aborts the message nothing accesses its blocks. The call waits only for that: until the
+     * thread that drives the networks has stopped using them and, if a NIC is reading them, no longer than {@code
+     * madeleine.peer-timeout}.
      */
     @Override
     void close();

@@ -3,9 +3,9 @@ package io.madeleine.api;
 /** What the sender promises about a block between {@code pack} and the end of the message (paper, section 2.2). */
 public enum SendMode {
     /**
-     * The block may be changed as soon as {@code pack} returns; the message keeps the packed content. The receiver names
-     * this mode for the block, too. A large block that does not leave at once is copied; such copies count against the
-     * JVM's limit of direct memory ({@code -XX:MaxDirectMemorySize}, by default the largest heap).
+     * The block may be changed as soon as {@code pack} returns; the message keeps the packed content. The receiver
+     * names this mode for the block, too. A large block that does not leave at once is copied; such copies count
+     * against the JVM's limit of direct memory ({@code -XX:MaxDirectMemorySize}, by default the largest heap).
      */
     SAFER,
 

@@ -9,9 +9,9 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The datagrams of one socket by segmentation offload. Datagrams of one size to one peer, and a shorter last one, are kept
- * side by side and leave by one call. What the system has put together is handed out one by one. A long datagram passes
- * without a copy. Where the system refuses to cut, datagrams leave one by one.
+ * The datagrams of one socket by segmentation offload. Datagrams of one size to one peer, and a shorter last one, are
+ * kept side by side and leave by one call. What the system has put together is handed out one by one. A long datagram
+ * passes without a copy. Where the system refuses to cut, datagrams leave one by one.
  *
  * <p>Threading: as {@link io.madeleine.pmm.spi.DatagramEngine.Batches}.
  */

@@ -68,7 +68,9 @@ final class SocketAddresses {
         return isInet6 ? MOST_BYTES : INET_BYTES;
     }
 
-    /** The address in the system's form: the address of {@link #bytes} bytes of memory, until another one displaces it. */
+    /**
+     * The address in the system's form: the address of {@link #bytes} bytes of memory, until another one displaces it.
+     */
     long encoded(InetSocketAddress address) {
         int place = System.identityHashCode(address) & PLACES - 1;
         long offset = (long) place * PLACE_BYTES; // no slice: a slice is an object

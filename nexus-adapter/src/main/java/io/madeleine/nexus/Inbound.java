@@ -107,8 +107,8 @@ final class Inbound {
     }
 
     /**
-     * Runs what is posted, for a thread that has entered with a message. The interrupt status that it leaves behind must
-     * not reach the message's handler; returns whether there was one, for {@link #leave}.
+     * Runs what is posted, for a thread that has entered with a message. The interrupt status that it leaves behind
+     * must not reach the message's handler; returns whether there was one, for {@link #leave}.
      */
     private boolean runPosted() {
         return handlers.runPosted() && Thread.interrupted();

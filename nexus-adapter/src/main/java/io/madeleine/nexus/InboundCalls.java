@@ -282,7 +282,9 @@ final class InboundCalls implements NodeListener {
         }
     }
 
-    /** Cancels all running calls, waits for them for a second at most, and answers in place of those that do not end. */
+    /**
+     * Cancels all running calls, waits for them for a second at most, and answers in place of those that do not end.
+     */
     @Override
     public void closing() {
         running.values().forEach(call -> call.cancel(InboundCall.Why.CLOSE));

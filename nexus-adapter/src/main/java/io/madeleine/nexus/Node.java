@@ -210,7 +210,8 @@ final class Node {
     /**
      * Sends a request.
      *
-     * @return the route that it took; null if it goes to this process, or if {@link PendingConnects} still has to connect
+     * @return the route that it took; null if it goes to this process, or if {@link PendingConnects} still has to
+     *     connect
      */
     @Nullable
     Route send(int node, Link link, int handler, Arguments arguments, String[] methods) {

@@ -1,8 +1,8 @@
 package io.madeleine.nexus;
 
 /**
- * A part of a context that is built upon its {@link Node}: typed calls, and the wide area. The node does not know it; it
- * tells it what has happened.
+ * A part of a context that is built upon its {@link Node}: typed calls, and the wide area. The node does not know it;
+ * it tells it what has happened.
  *
  * <p>Threading: any thread calls it. Implementations do not wait, except in {@link #closing}.
  */

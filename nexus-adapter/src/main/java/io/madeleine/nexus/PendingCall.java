@@ -72,8 +72,8 @@ abstract class PendingCall {
     }
 
     /**
-     * Notes the route that the call took; returns whether the route is lost by now, in which case {@link Calls#routeLost} may
-     * have missed the call.
+     * Notes the route that the call took; returns whether the route is lost by now, in which case {@link
+     * Calls#routeLost} may have missed the call.
      */
     final boolean wentBy(Route taken) {
         route = taken;

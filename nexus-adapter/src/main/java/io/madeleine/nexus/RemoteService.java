@@ -16,8 +16,8 @@ import java.lang.annotation.Target;
  *
  * <p>A caller waits for a method that returns {@code void} or a value. It does not wait for the answer of a method that
  * returns a {@link java.util.concurrent.CompletableFuture}; like any other, it waits until the call has been sent, if
- * the other side takes nothing, until the deadline at most. When it cancels that future, or the call is cancelled for another
- * reason, the future that the implementation has returned is itself cancelled: let it return a {@link
+ * the other side takes nothing, until the deadline at most. When it cancels that future, or the call is cancelled for
+ * another reason, the future that the implementation has returned is itself cancelled: let it return a {@link
  * java.util.concurrent.CompletableFuture#copy copy} of one that it shares. A method that returns a {@link
  * java.util.concurrent.Flow.Publisher} is a stream: each subscription makes a call, which sends no more items than the
  * subscriber has requested, within the method's {@link CallTimeout}. A parameter may be a {@code Flow.Publisher}, too.

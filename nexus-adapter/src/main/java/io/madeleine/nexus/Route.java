@@ -49,7 +49,8 @@ abstract class Route {
     }
 
     /**
-     * Sends a request and waits until the arguments may be changed; false if the route is lost and nothing has been sent.
+     * Sends a request and waits until the arguments may be changed; false if the route is lost and nothing has been
+     * sent.
      *
      * @throws io.madeleine.api.PeerFailedException if the route was lost meanwhile: the request may or may not have
      *     arrived
@@ -70,7 +71,9 @@ abstract class Route {
     /** Waits until the queue is empty, for at most that time; returns whether it is. */
     abstract boolean awaitDrained(long timeoutNs);
 
-    /** Why the node cannot be reached, which the network may know before this route does; null if it seems reachable. */
+    /**
+     * Why the node cannot be reached, which the network may know before this route does; null if it seems reachable.
+     */
     abstract @Nullable String whyDisconnected();
 
     /** Why the route is lost; null while it works. */

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Handlers reply to a node while a thread of theirs keeps the way there busy: all arrives, in order, and the session closes. */
+/**
+ * Handlers reply to a node while a thread of theirs keeps the way there busy: all arrives, in order, and the session
+ * closes.
+ */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BusyRouteTest {
     private static final int COUNT = 100_000;

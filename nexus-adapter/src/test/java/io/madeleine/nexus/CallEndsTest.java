@@ -20,7 +20,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What callers get: declared exceptions and those that extend them, segments; and what becomes of futures they give up. */
+/**
+ * What callers get: declared exceptions and those that extend them, segments; and what becomes of futures they give up.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CallEndsTest {
     private final AtomicInteger interrupted = new AtomicInteger();

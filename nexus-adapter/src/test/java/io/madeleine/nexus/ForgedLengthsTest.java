@@ -43,8 +43,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Lengths that are forged, in values, in requests on channels, and in those on connections: memory is taken for what is there, and
- * errors say what it was about. Which are forged is random, the same in each run.
+ * Lengths that are forged, in values, in requests on channels, and in those on connections: memory is taken for what is
+ * there, and errors say what it was about. Which are forged is random, the same in each run.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForgedLengthsTest {

@@ -34,7 +34,10 @@ class IdentityTest {
         return new Credentials(context.node().session().deriveKey("nexus wide area 2"), null);
     }
 
-    /** A greeting of a process that says that it is another one, shows the key of one of the two, and signs with its own. */
+    /**
+     * A greeting of a process that says that it is another one, shows the key of one of the two, and signs with its
+     * own.
+     */
     private static Arguments greeting(Context liar, NodeId claimed, Context shown, Greeting.Side side, byte[] binding) {
         byte[] text = claimed.toString().getBytes(StandardCharsets.UTF_8);
         byte[] message = Arrays.copyOf(binding, binding.length + text.length);

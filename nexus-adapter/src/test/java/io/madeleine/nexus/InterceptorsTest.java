@@ -19,7 +19,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is written with interceptors: authentication, tracing, metrics, retries; and what travels beside calls and failures. */
+/**
+ * What is written with interceptors: authentication, tracing, metrics, retries; and what travels beside calls and
+ * failures.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class InterceptorsTest {
     private final AtomicInteger runs = new AtomicInteger();

@@ -16,7 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who holds a startpoint gets in by the pass in it, without an approver, and to nobody but the context it points to. */
+/**
+ * Who holds a startpoint gets in by the pass in it, without an approver, and to nobody but the context it points to.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PassTest {
     private final AtomicInteger total = new AtomicInteger();

@@ -56,7 +56,9 @@ class SlowSenderTest {
                 .nonThreaded("other", (_, _) -> others.incrementAndGet());
     }
 
-    /** A request as {@link RequestLayout} lays it out, up to its small arguments; their first {@code whole} pieces only. */
+    /**
+     * A request as {@link RequestLayout} lays it out, up to its small arguments; their first {@code whole} pieces only.
+     */
     private static OutgoingMessage begin(World world, String handler, Bytes inline, int sizes) {
         OutgoingMessage message = world.of(1).node().session().channel().beginPacking(0);
         inline.putInt(RequestLayout.ENDPOINT_OFFSET, RequestLayout.endpointId("e"));

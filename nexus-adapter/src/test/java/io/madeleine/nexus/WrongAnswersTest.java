@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What interceptors, stages and publishers of programs must not do ends the call that they do it for, and says who it was. */
+/**
+ * What interceptors, stages and publishers of programs must not do ends the call that they do it for, and says who it
+ * was.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WrongAnswersTest {
     @RemoteService

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Allocates blocks from regions, one region after the other. Each new region is as long as all before it together, within
- * bounds, so that an arena with one block takes little more than that block, and one with many blocks soon takes
+ * Allocates blocks from regions, one region after the other. Each new region is as long as all before it together,
+ * within bounds, so that an arena with one block takes little more than that block, and one with many blocks soon takes
  * hundreds at once.
  *
  * <p>Threading: guarded by the arena whose memory it hands out.

@@ -3,12 +3,12 @@ package io.madeleine.pmm;
 import java.util.function.LongSupplier;
 
 /**
- * {@link SpareProcessor} where the processes of the session outnumber the processors. There a long yield now and then tells
- * nothing: another process of the session computes, or its JVM compiles. If one process then slept while the others yield,
- * the system would let it go before them, their yields would become long, too, and all would sleep and wake each other for
- * good. So a processor counts as taken only when long yields have outnumbered short ones by {@link #MOST_LONG}, as they soon
- * do beside an endless loop. And all processes of the host yield again at the same times, {@link #PERIOD_MS} apart, so that
- * they find short yields if they are alone.
+ * {@link SpareProcessor} where the processes of the session outnumber the processors. There a long yield now and then
+ * tells nothing: another process of the session computes, or its JVM compiles. If one process then slept while the
+ * others yield, the system would let it go before them, their yields would become long, too, and all would sleep and
+ * wake each other for good. So a processor counts as taken only when long yields have outnumbered short ones by {@link
+ * #MOST_LONG}, as they soon do beside an endless loop. And all processes of the host yield again at the same times,
+ * {@link #PERIOD_MS} apart, so that they find short yields if they are alone.
  *
  * <p>Threading: confined to the leader.
  */

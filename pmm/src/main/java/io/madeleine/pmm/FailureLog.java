@@ -6,10 +6,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs failures that may repeat without end. The first failure of a kind is logged at once, with its stack; the others of
- * that kind at most once a second, with the number of those that were left out. Failures are of one kind if they have the
- * same class and come from the same place. However many kinds alternate, at most {@value #MOST_PER_PAUSE} entries a second
- * are logged.
+ * Logs failures that may repeat without end. The first failure of a kind is logged at once, with its stack; the others
+ * of that kind at most once a second, with the number of those that were left out. Failures are of one kind if they
+ * have the same class and come from the same place. However many kinds alternate, at most {@value #MOST_PER_PAUSE}
+ * entries a second are logged.
  *
  * <p>Threading: thread-safe.
  */

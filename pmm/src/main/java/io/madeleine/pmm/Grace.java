@@ -3,9 +3,9 @@ package io.madeleine.pmm;
 /**
  * How long the session's own thread leaves a free lead to the program's threads before it looks again. Each look takes
  * a processor from a thread that polls. So the times get longer while threads begin to poll more often than once in
- * {@link #SHORTEST_NS}, as in a program that sends and waits in turn, and while a look finds one that polls: such a thread
- * sees what arrives sooner than a bell would wake this one. If the program then begins to compute, what arrives for a handler waits for the rest of one
- * such time, which is no longer than the program has polled before.
+ * {@link #SHORTEST_NS}, as in a program that sends and waits in turn, and while a look finds one that polls: such a
+ * thread sees what arrives sooner than a bell would wake this one. If the program then begins to compute, what arrives
+ * for a handler waits for the rest of one such time, which is no longer than the program has polled before.
  *
  * <p>Threading: confined to the session's own thread.
  */
@@ -48,7 +48,9 @@ final class Grace {
         lengthNs = mayGrow ? Math.min(2 * lengthNs, LONGEST_NS) : SHORTEST_NS;
     }
 
-    /** No thread has polled lately though there was work, such as a send that goes on while its thread waits elsewhere. */
+    /**
+     * No thread has polled lately though there was work, such as a send that goes on while its thread waits elsewhere.
+     */
     void wasMissed(long nowNs) {
         lengthNs = SHORTEST_NS;
         shortUntilNs = nowNs + AFTER_A_MISS_NS;

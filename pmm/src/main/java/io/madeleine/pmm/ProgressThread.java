@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
  * wants it. It takes a free lead only after no thread has taken it for a moment, so that a thread that alternately
  * sends and waits keeps it. Where {@link VirtualLeader} is faster, this thread lets it lead and watches it.
  *
- * <p>Threading: one per engine is on duty ({@link ProgressThreads}); any thread may call {@link #wake}, {@link #leadIsFree}
- * and {@link #end}.
+ * <p>Threading: one per engine is on duty ({@link ProgressThreads}); any thread may call {@link #wake}, {@link
+ * #leadIsFree} and {@link #end}.
  */
 final class ProgressThread extends Thread {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");

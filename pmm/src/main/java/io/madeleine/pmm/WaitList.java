@@ -222,8 +222,8 @@ final class WaitList {
      * Wakes a waiter, without the lock where possible: the woken thread may need it at once. A waiter that has left
      * meanwhile is not harmed.
      *
-     * @param becomesRunnable whether the thread becomes runnable by this. One that was signalled before and has not run yet is
-     *     woken again nevertheless, because the thread that signalled it may have failed
+     * @param becomesRunnable whether the thread becomes runnable by this. One that was signalled before and has not run
+     *     yet is woken again nevertheless, because the thread that signalled it may have failed
      */
     private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint, boolean becomesRunnable) {
         if (waiter == null) {

@@ -14,7 +14,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** While a thread of the program polls often, the session's own thread keeps away from it, but leaves nothing undone. */
+/**
+ * While a thread of the program polls often, the session's own thread keeps away from it, but leaves nothing undone.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LongGraceTest {
     private static final long PATIENCE_NS = 20_000_000_000L;

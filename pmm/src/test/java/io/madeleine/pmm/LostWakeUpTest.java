@@ -16,9 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Many short waits, of platform and virtual threads, for what other threads signal and what a network brings. Each event
- * is sent once, and the next one to the same waiter only after it has been seen: a wake-up that is lost shows as a wait
- * that reaches its deadline.
+ * Many short waits, of platform and virtual threads, for what other threads signal and what a network brings. Each
+ * event is sent once, and the next one to the same waiter only after it has been seen: a wake-up that is lost shows as
+ * a wait that reaches its deadline.
  */
 class LostWakeUpTest {
     private static final int WAITERS = 6;

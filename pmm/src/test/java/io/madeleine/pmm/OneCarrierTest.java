@@ -63,7 +63,9 @@ class OneCarrierTest {
             chat.get(PATIENCE_S, TimeUnit.SECONDS);
         }
 
-        /** Sends and waits in turns; or has the network busy as soon as a virtual thread leads, and waits for it to end. */
+        /**
+         * Sends and waits in turns; or has the network busy as soon as a virtual thread leads, and waits for it to end.
+         */
         private void chat(boolean busy) {
             while (!stop && !network.busy) {
                 int count = received.get() + 1;

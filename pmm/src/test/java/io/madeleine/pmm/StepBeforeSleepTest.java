@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A step that is enqueued at any moment while the leader falls asleep is not slept on. The moments are those at which the
- * leader calls something of this test's, so each of them comes for sure; no other thread enqueues.
+ * A step that is enqueued at any moment while the leader falls asleep is not slept on. The moments are those at which
+ * the leader calls something of this test's, so each of them comes for sure; no other thread enqueues.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StepBeforeSleepTest {

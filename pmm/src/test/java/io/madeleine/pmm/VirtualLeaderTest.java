@@ -93,8 +93,8 @@ class VirtualLeaderTest {
     }
 
     /**
-     * Until a virtual thread leads; then the network has something to do in each round, so that it leads on, and something else
-     * is begun. Ends with one more number.
+     * Until a virtual thread leads; then the network has something to do in each round, so that it leads on, and
+     * something else is begun. Ends with one more number.
      */
     private CompletableFuture<Void> waitWhileVirtuallyBusy(Runnable begin) {
         return inVirtualThread(() -> {

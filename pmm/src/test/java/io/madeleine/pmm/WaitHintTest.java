@@ -50,8 +50,8 @@ class WaitHintTest {
     }
 
     /**
-     * Whether somebody goes on polling. Who does may have lost its processor: only several silent moments in a row count as silence;
-     * and who is about to stop gets time for it.
+     * Whether somebody goes on polling. Who does may have lost its processor: only several silent moments in a row
+     * count as silence; and who is about to stop gets time for it.
      */
     private static void assertPolled(boolean expected, FakeNetwork network, String what) throws InterruptedException {
         int before = network.pollCount.get();

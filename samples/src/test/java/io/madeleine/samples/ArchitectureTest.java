@@ -228,8 +228,8 @@ class ArchitectureTest {
     }
 
     /**
-     * Two exceptions: the API and its SPI, by which it finds the session module; and the rooms of nexus, which use public
-     * types of its exported package and nothing else there, as its own RoomsTest checks.
+     * Two exceptions: the API and its SPI, by which it finds the session module; and the rooms of nexus, which use
+     * public types of its exported package and nothing else there, as its own RoomsTest checks.
      */
     @Test
     void shouldHaveNoCirclesBetweenPackages() {

@@ -30,7 +30,9 @@ class DocumentsTest {
     private static final Pattern TEST_METHOD = Pattern.compile("\\bshould[A-Z]\\w+");
     private static final Pattern FILE = Pattern.compile("(?:conf|docs|bench|samples)/[\\w./-]+\\.[a-z]+");
 
-    /** Classes of the JDK and of libraries. A user's own classes in examples stand in code blocks, which are not read. */
+    /**
+     * Classes of the JDK and of libraries. A user's own classes in examples stand in code blocks, which are not read.
+     */
     private static final Set<String> OTHERS = Set.of(
             "AppendingTransformer",
             "AtomicReference",

@@ -14,10 +14,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Comments of the main code, and the documents of today, are plain English: sentences that one reading is enough for. */
+/**
+ * Comments of the main code, and the documents of today, are plain English: sentences that one reading is enough for.
+ */
 class PlainEnglishTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final int MOST_WORDS = 45;
+    private static final int MOST_COLUMNS = 120;
 
     /** A riddle, and what to say instead. */
     private static final Map<Pattern, String> RIDDLES = Map.of(
@@ -50,6 +53,22 @@ class PlainEnglishTest {
         for (Path file : sources()) {
             for (String comment : comments(read(file))) {
                 addLong(comment, file, found);
+            }
+        }
+        assertEquals("", String.join("\n", found));
+    }
+
+    /** The formatter leaves comments as they are. */
+    @Test
+    void shouldKeepCommentsWithinTheWidthOfALine() throws IOException {
+        TreeSet<String> found = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            for (Path file : files.filter(file -> file.toString().matches(".*/src/(?:main|test)/java/.*\\.java"))
+                    .toList()) {
+                read(file)
+                        .lines()
+                        .filter(line -> line.length() > MOST_COLUMNS && line.matches("\\s*(?:/?\\*|//).*"))
+                        .forEach(line -> found.add(ROOT.relativize(file) + ": " + line.strip()));
             }
         }
         assertEquals("", String.join("\n", found));

@@ -66,8 +66,8 @@ final class PeerFailures implements AutoCloseable {
     private record Loss(LossKind kind, String reason) {}
 
     /**
-     * Why a peer may be dead. It is certain if another process reports the death, or the peer has given this process up;
-     * a broken connection is only a hint.
+     * Why a peer may be dead. It is certain if another process reports the death, or the peer has given this process
+     * up; a broken connection is only a hint.
      */
     private record Suspicion(Loss loss, boolean certain) {}
 

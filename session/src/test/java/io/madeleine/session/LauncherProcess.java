@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assertions;
 
 /**
- * A launcher in a process of its own, and the two processes it has started, which print their numbers. Whoever waits in vain
- * for its end is shown where all their threads are.
+ * A launcher in a process of its own, and the two processes it has started, which print their numbers. Whoever waits in
+ * vain for its end is shown where all their threads are.
  *
  * <p>Threading: confined to the test.
  */

@@ -86,7 +86,9 @@ class PeerFailuresTest {
         assertEquals(null, heard.poll(500, TimeUnit.MILLISECONDS));
     }
 
-    /** Both ends of a connection notice its loss; which of them decides first must not change what a program is told. */
+    /**
+     * Both ends of a connection notice its loss; which of them decides first must not change what a program is told.
+     */
     @ParameterizedTest
     @EnumSource(LossKind.class)
     void shouldTellWhatItHasLostItselfThoughThePeerGaveItUpFirst(LossKind kind) throws Exception {

@@ -18,7 +18,9 @@ import java.util.Properties;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The profiles in conf/ as far as the session reads them; the families' own keys are checked where the families are. */
+/**
+ * The profiles in conf/ as far as the session reads them; the families' own keys are checked where the families are.
+ */
 class ProfilesTest {
     private static final Map<String, String> LAUNCHED = Map.of(
             "MADELEINE_LAUNCHER", "127.0.0.1:4711",

@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the jcstress tests of this module in JVMs of their own, shortly; without arguments of its own jcstress runs for hours. */
+/**
+ * Runs the jcstress tests of this module in JVMs of their own, shortly; without arguments of its own jcstress runs for
+ * hours.
+ */
 class StressIT {
     private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 

@@ -117,14 +117,16 @@ final class HandlerDispatch {
         return false;
     }
 
-    /** Takes what has arrived of a message that its handler has left to those who poll; returns whether there was any. */
+    /**
+     * Takes what has arrived of a message that its handler has left to those who poll; returns whether there was any.
+     */
     private static boolean goOn(ReceiveHalf receiving) {
         return receiving.isUnderWay() && receiving.onReadable() > 0;
     }
 
     /**
-     * Calls the handler for the messages of the sender that have arrived, until the condition is met, if no other thread
-     * is calling handlers; returns for how many.
+     * Calls the handler for the messages of the sender that have arrived, until the condition is met, if no other
+     * thread is calling handlers; returns for how many.
      */
     private int handleNext(SwitchedConnection sender, BooleanSupplier condition, int most) {
         Dispatcher within = dispatcher;

@@ -1,13 +1,13 @@
 package io.madeleine.switching;
 
 /**
- * Keeps the receiver of a dense one-way stream behind its sender. A receiver that has caught up reads the cache line that
- * the sender is about to write. The line then crosses between their processors for each message, and both run at that
- * pace. A pause lets several messages arrive together. (Temporal slipping: Giacomoni, Moseley and Vachharajani,
+ * Keeps the receiver of a dense one-way stream behind its sender. A receiver that has caught up reads the cache line
+ * that the sender is about to write. The line then crosses between their processors for each message, and both run at
+ * that pace. A pause lets several messages arrive together. (Temporal slipping: Giacomoni, Moseley and Vachharajani,
  * "FastForward for Efficient Pipeline Parallelism", PPoPP 2008.)
  *
- * <p>A stream is dense if the receiver finds each next message within a few polls and sends nothing meanwhile. Processes
- * that answer each other never pause.
+ * <p>A stream is dense if the receiver finds each next message within a few polls and sends nothing meanwhile.
+ * Processes that answer each other never pause.
  *
  * <p>Threading: any thread; concurrent calls may lose a count, which costs or saves a pause.
  */

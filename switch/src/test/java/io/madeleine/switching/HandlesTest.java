@@ -98,8 +98,9 @@ class HandlesTest {
     }
 
     /**
-     * Whatever the order in which the user and another thread wait, the end comes and is left, the user closes, and next messages
-     * begin: an object never stands for a next message while somebody has to do with the one before, and always may after that.
+     * Whatever the order in which the user and another thread wait, the end comes and is left, the user closes, and
+     * next messages begin: an object never stands for a next message while somebody has to do with the one before, and
+     * always may after that.
      */
     @Test
     void shouldServeAgainInNoOrderTooEarly() {

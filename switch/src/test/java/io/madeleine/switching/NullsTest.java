@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Channels, messages and what belongs to them refuse null by the parameter's name, and go on as if nothing had been said. */
+/**
+ * Channels, messages and what belongs to them refuse null by the parameter's name, and go on as if nothing had been
+ * said.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class NullsTest {
     private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);

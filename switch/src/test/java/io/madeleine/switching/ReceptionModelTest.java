@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * A model of the receive half that takes every interleaving of its threads, step by step: the user of an exclusive
  * message, who works without the lock; a thread that polls and withdraws the network's interest; a thread that closes
- * the connection; and the network. A step is one access to a shared variable. Stores of the user without a fence stay in
- * a store buffer until they are flushed, as on x86.
+ * the connection; and the network. A step is one access to a shared variable. Stores of the user without a fence stay
+ * in a store buffer until they are flushed, as on x86.
  *
  * <p>What the steps stand for: {@link Reception#begin}, {@link ExclusiveMessage#enter}, {@link Reception#release} and
  * {@code ReceiveHalf.wantEvents} of the user, {@link Reception#advance} of the thread that polls, and {@link

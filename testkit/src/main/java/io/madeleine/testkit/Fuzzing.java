@@ -13,9 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Jazzer looks for bytes that break what reads them, guided by what they make the code do. In a process of its own, because it
- * needs native access, which the tests of the core do without. What it finds is written behind the failure. The module that
- * uses this has Jazzer on its class path.
+ * Jazzer looks for bytes that break what reads them, guided by what they make the code do. In a process of its own,
+ * because it needs native access, which the tests of the core do without. What it finds is written behind the failure.
+ * The module that uses this has Jazzer on its class path.
  *
  * <p>Threading: confined.
  *

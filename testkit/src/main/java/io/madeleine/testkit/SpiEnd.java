@@ -106,8 +106,8 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     }
 
     /**
-     * Arms the adapter and sleeps, at most until the next demand is due and as long as the adapter allows, as the engine
-     * does.
+     * Arms the adapter and sleeps, at most until the next demand is due and as long as the adapter allows, as the
+     * engine does.
      *
      * @return false if pending events forbade the sleep
      */

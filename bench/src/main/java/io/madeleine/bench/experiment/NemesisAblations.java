@@ -7,8 +7,8 @@ import io.madeleine.bench.report.Original.Quote;
 import java.util.List;
 
 /**
- * What each of Nemesis' optimisations is worth in the form that it has here: switched off one at a time. What decides it is
- * a static final field, or which module takes the block, so that it costs the others nothing.
+ * What each of Nemesis' optimisations is worth in the form that it has here: switched off one at a time. What decides
+ * it is a static final field, or which module takes the block, so that it costs the others nothing.
  */
 final class NemesisAblations {
     static final Experiment EXPERIMENT = new Experiment(

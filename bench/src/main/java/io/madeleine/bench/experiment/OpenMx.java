@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * What the figures of the Open-MX paper have in common: PingPong bandwidth against size, each mechanism by settings that
- * send all blocks its way. Where two curves cross is where the threshold between them should be.
+ * What the figures of the Open-MX paper have in common: PingPong bandwidth against size, each mechanism by settings
+ * that send all blocks its way. Where two curves cross is where the threshold between them should be.
  *
  * <p>Threading: stateless.
  */

@@ -4,8 +4,8 @@ import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What messages hold: bytes that depend on the message's number and on their place, so that a lost, repeated, shifted or
- * stale part shows.
+ * What messages hold: bytes that depend on the message's number and on their place, so that a lost, repeated, shifted
+ * or stale part shows.
  *
  * <p>Threading: stateless.
  */

@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much longer than its user asks a measurement warms up: until the JVM has compiled nothing for a while. A process that is tied to a
- * processor shares it with its compilers, which then take the longer for what is measured.
+ * How much longer than its user asks a measurement warms up: until the JVM has compiled nothing for a while. A process
+ * that is tied to a processor shares it with its compilers, which then take the longer for what is measured.
  *
  * <p>Threading: confined to caller.
  */

@@ -3,8 +3,8 @@ package io.madeleine.bench.measure;
 import java.util.Optional;
 
 /**
- * Something that can be measured between two processes of this machine: one of our networks, or somebody else's way to do
- * the same. It stays open between its measurements, and is then idle.
+ * Something that can be measured between two processes of this machine: one of our networks, or somebody else's way to
+ * do the same. It stays open between its measurements, and is then idle.
  *
  * <p>Threading: confined to caller, but for {@link #close}, which any thread may call.
  */

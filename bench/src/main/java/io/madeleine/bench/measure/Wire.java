@@ -4,7 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One end of what is measured: takes messages to the other process and from it. Both ends know the size of each message.
+ * One end of what is measured: takes messages to the other process and from it. Both ends know the size of each
+ * message.
  *
  * <p>Threading: confined to the measuring thread. Waits are bounded: a peer that is gone shows as an exception.
  */
@@ -32,8 +33,8 @@ public interface Wire extends AutoCloseable {
     void receive(Block block, long bytes);
 
     /**
-     * Makes a request, as the pattern says, with the first {@code bytes} bytes of a block, and waits for the same in the
-     * answer. The other end need not do anything but receive.
+     * Makes a request, as the pattern says, with the first {@code bytes} bytes of a block, and waits for the same in
+     * the answer. The other end need not do anything but receive.
      */
     default void call(Pattern pattern, Block request, Block answer, long bytes) {
         throw new MeasuringException("there are no calls here");

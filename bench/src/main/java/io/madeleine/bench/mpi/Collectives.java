@@ -11,9 +11,9 @@ import mpi.MPI;
 import mpi.Request;
 
 /**
- * The blocking collective operations, as OSU's benchmarks measure them: the time of a call, a barrier between two calls,
- * the mean over the processes. The size is that of the block of one process, for reductions that of the operand. Roots
- * are rank 0; reductions add floats.
+ * The blocking collective operations, as OSU's benchmarks measure them: the time of a call, a barrier between two
+ * calls, the mean over the processes. The size is that of the block of one process, for reductions that of the operand.
+ * Roots are rank 0; reductions add floats.
  *
  * <p>Threading: without state.
  */

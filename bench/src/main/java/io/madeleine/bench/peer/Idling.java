@@ -5,8 +5,8 @@ import io.madeleine.bench.measure.Wire;
 import io.madeleine.pmm.WaitMode;
 
 /**
- * How a peer's process waits, in the same steps and for the same times as a session of ours with its defaults: polls for
- * {@value #SPIN_NS} ns, yields {@value #YIELDS} times, then sleeps. The clock is looked at once in a while.
+ * How a peer's process waits, in the same steps and for the same times as a session of ours with its defaults: polls
+ * for {@value #SPIN_NS} ns, yields {@value #YIELDS} times, then sleeps. The clock is looked at once in a while.
  *
  * <p>Threading: confined to caller.
  */

@@ -17,8 +17,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A non-blocking socket of the JDK. Small messages are read through a buffer, so that a stream of them does not take one
- * call each; large ones are read into their block.
+ * A non-blocking socket of the JDK. Small messages are read through a buffer, so that a stream of them does not take
+ * one call each; large ones are read into their block.
  *
  * <p>Threading: confined to caller.
  */

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the paper says that an experiment redoes: it stands in the margin of the page. It travels with the rows, as a row of
- * kind {@code experiment}.
+ * What the paper says that an experiment redoes: it stands in the margin of the page. It travels with the rows, as a
+ * row of kind {@code experiment}.
  *
  * <p>Threading: immutable.
  *

@@ -26,8 +26,9 @@ public enum Arithmetic implements Reduction {
     BXOR;
 
     /**
-     * How many items are combined at a time. They are copied into arrays and back: a loop over arrays is compiled early,
-     * and into vector instructions; one over memory segments takes some 100 ns an item until it is compiled at last.
+     * How many items are combined at a time. They are copied into arrays and back: a loop over arrays is compiled
+     * early, and into vector instructions; one over memory segments takes some 100 ns an item until it is compiled at
+     * last.
      */
     private static final int BLOCK_ITEMS = 1024;
 

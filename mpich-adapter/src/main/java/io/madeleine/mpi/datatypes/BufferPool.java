@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Direct buffers in memory of the session, which the networks access in place. The block of a buffer that has become
  * unreachable serves the next buffer of its size, so a program may make any number of buffers, one after the other. The
- * pool takes a bounded amount of memory. It lets go of blocks that have served no buffer for a minute, and of others when
- * it needs their room for a buffer of another size; the garbage collector then frees them.
+ * pool takes a bounded amount of memory. It lets go of blocks that have served no buffer for a minute, and of others
+ * when it needs their room for a buffer of another size; the garbage collector then frees them.
  *
  * <p>Ownership: whoever moves the bytes of a buffer keeps the buffer reachable meanwhile; its segment does not.
  *

@@ -58,7 +58,9 @@ final class Header {
      */
     static final byte FAILURE = 10;
 
-    /** The last message of a process that leaves since MPI could not end in order; the length field is the error class. */
+    /**
+     * The last message of a process that leaves since MPI could not end in order; the length field is the error class.
+     */
     static final byte LEAVING = 11;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

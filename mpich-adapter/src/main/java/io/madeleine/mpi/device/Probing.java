@@ -37,7 +37,8 @@ final class Probing {
     }
 
     /**
-     * As {@link #peek}; no receive or other probe finds the message any more: {@link Receiving#receiveProbed} must follow.
+     * As {@link #peek}; no receive or other probe finds the message any more: {@link Receiving#receiveProbed} must
+     * follow.
      */
     @Nullable
     Arrived take(int source, long context, int tag) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * networks access it in place, and serves one operation after the other: fresh memory would have to be cleared, and
  * collected as garbage.
  *
- * <p>Ownership: who takes a block gives it back once no transfer uses it any more; one that is not given back is left to
- * the garbage collector.
+ * <p>Ownership: who takes a block gives it back once no transfer uses it any more; one that is not given back is left
+ * to the garbage collector.
  *
  * <p>Threading: thread-safe.
  */

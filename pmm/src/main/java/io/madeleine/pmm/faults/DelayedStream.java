@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving half of a link with faults: takes what has arrived out of the link, and hands it on when it is due. It
- * holds {@value #MOST_BYTES} bytes and a packet more; what comes beyond waits in the network and stops the sender there.
+ * holds {@value #MOST_BYTES} bytes and a packet more; what comes beyond waits in the network and stops the sender
+ * there.
  *
  * <p>Threading: confined to the thread that holds the lock of the connection.
  */

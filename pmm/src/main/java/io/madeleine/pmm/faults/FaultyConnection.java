@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * A connection with faults in the direction to this process. What arrives is taken out of the links in the poll and
  * whenever a thread looks for it.
  *
- * <p>Threading: as the connection that it decorates; a lock guards the receiving halves, since the poll takes from them,
- * too.
+ * <p>Threading: as the connection that it decorates; a lock guards the receiving halves, since the poll takes from
+ * them, too.
  */
 final class FaultyConnection implements ProtocolConnection, ConnectionListener {
     /** How often the poll checks whether all that came before a loss is due. */

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>An operation checks its arguments before it begins. It throws a {@link RemoteMemoryException}, and calls no
  * completion, if a range lies outside the memory, a word is not aligned, the memory is read-only, or the attachment is
- * closed, or if the network cannot update words. It reports every later error to its completion. If the caller's own segment is too short, read-only or freed,
- * the thread that accesses it gets the exception of {@link MemorySegment}; the caller keeps the segment alive until the
- * completion.
+ * closed, or if the network cannot update words. It reports every later error to its completion. If the caller's own
+ * segment is too short, read-only or freed, the thread that accesses it gets the exception of {@link MemorySegment};
+ * the caller keeps the segment alive until the completion.
  *
  * <p>Threading: thread-safe.
  */

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends and receives many datagrams by one system call, on sockets of the JDK. A network finds an engine at run time with
- * {@link java.util.ServiceLoader} and works without one.
+ * Sends and receives many datagrams by one system call, on sockets of the JDK. A network finds an engine at run time
+ * with {@link java.util.ServiceLoader} and works without one.
  *
  * <p>Threading: thread-safe.
  */
@@ -19,8 +19,8 @@ public interface DatagramEngine {
     List<String> nativeModules();
 
     /**
-     * Prepares to send and receive through the socket that a {@link java.nio.channels.DatagramChannel} of this process has
-     * bound to the address. The channel goes on to own the socket, its options and its selection keys.
+     * Prepares to send and receive through the socket that a {@link java.nio.channels.DatagramChannel} of this process
+     * has bound to the address. The channel goes on to own the socket, its options and its selection keys.
      *
      * <p>Ownership: close the result before the channel: afterwards its descriptor may be another's.
      *

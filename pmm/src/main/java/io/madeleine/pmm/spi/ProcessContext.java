@@ -11,8 +11,8 @@ import java.util.function.Supplier;
  * @param sessionId the session's unique name, equal in all its processes: letters, digits, dashes
  * @param self this process
  * @param secret the key that proves membership to a peer; do not log or change it
- * @param secretConfigured whether the secret derives from one that the user configured; if not, other users of this host could
- *     find it out, and nothing may listen on addresses that other hosts reach
+ * @param secretConfigured whether the secret derives from one that the user configured; if not, other users of this
+ *     host could find it out, and nothing may listen on addresses that other hosts reach
  * @param reactor where adapters register the events that end the engine's sleep
  * @param logger for the control path only
  * @param memory the session's memory, for modules that register it

@@ -73,8 +73,8 @@ public interface ProtocolConnection extends AutoCloseable {
     }
 
     /**
-     * Whether the connection is lost together with everything that had arrived on it, for instance because its memory is
-     * gone. A thread that waits for a further message then fails at once, even while an earlier message is open. Any
+     * Whether the connection is lost together with everything that had arrived on it, for instance because its memory
+     * is gone. A thread that waits for a further message then fails at once, even while an earlier message is open. Any
      * thread.
      */
     default boolean hasLostArrivals() {

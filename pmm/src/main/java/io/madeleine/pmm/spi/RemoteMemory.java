@@ -41,8 +41,8 @@ public interface RemoteMemory {
     ExportedMemory export(MemorySegment memory, Access access);
 
     /**
-     * Attaches memory that a process of the session has exported. May ask the owner, and then waits for the answer, for a
-     * bounded time, until the owner's adapter is polled.
+     * Attaches memory that a process of the session has exported. May ask the owner, and then waits for the answer, for
+     * a bounded time, until the owner's adapter is polled.
      *
      * @param descriptor a copy of {@link ExportedMemory#descriptor()}; not trusted
      * @throws RemoteMemoryException unless it is a valid descriptor of an existing export of this session

@@ -21,8 +21,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A process's certificate and key and the certificates that it trusts, read from PEM files and checked before any connection
- * is made.
+ * A process's certificate and key and the certificates that it trusts, read from PEM files and checked before any
+ * connection is made.
  *
  * <p>Threading: immutable; the arrays are not to be changed.
  */

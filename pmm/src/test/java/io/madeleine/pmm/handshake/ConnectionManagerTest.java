@@ -554,7 +554,10 @@ class ConnectionManagerTest {
 
     // ---- frames that are not what they should be
 
-    /** Each frame of a handshake in turn is cut short, lengthened, changed or replaced; nothing but a clean refusal follows. */
+    /**
+     * Each frame of a handshake in turn is cut short, lengthened, changed or replaced; nothing but a clean refusal
+     * follows.
+     */
     @Test
     void shouldSurviveFramesThatWereCorrupted() {
         Random random = new Random(1);

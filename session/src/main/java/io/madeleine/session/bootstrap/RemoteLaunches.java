@@ -30,8 +30,8 @@ final class RemoteLaunches {
     private volatile String lost = "";
 
     /**
-     * Sends a request and waits for the answer, at most {@value #ANSWER_S} s. If none comes, or the wait is interrupted,
-     * it has the launcher end what it may still start.
+     * Sends a request and waits for the answer, at most {@value #ANSWER_S} s. If none comes, or the wait is
+     * interrupted, it has the launcher end what it may still start.
      */
     List<LaunchedProcess> launch(LaunchSpec spec, ControlConnection connection) {
         long id = ids.incrementAndGet();

@@ -9,7 +9,9 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Strangers that connect and say nothing: so many at a time, the oldest of which give way to new ones without a pause. */
+/**
+ * Strangers that connect and say nothing: so many at a time, the oldest of which give way to new ones without a pause.
+ */
 final class HalfOpen implements AutoCloseable {
     private static final int THREADS = 2;
 

@@ -14,8 +14,8 @@ public final class BipGuiceModule extends AbstractModule {
     private final BipConfig config;
 
     /**
-     * Creates the module and reads the settings of {@code madeleine.tm.bip}. They are read here because Guice logs every
-     * exception that {@code configure} throws.
+     * Creates the module and reads the settings of {@code madeleine.tm.bip}. They are read here because Guice logs
+     * every exception that {@code configure} throws.
      *
      * @param root the whole configuration
      * @throws io.madeleine.api.ConfigurationException if a setting of {@code madeleine.tm.bip} is wrong

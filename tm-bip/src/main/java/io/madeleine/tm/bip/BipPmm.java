@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The driver of reliable messages over datagrams: BIP's model (paper, section 5.2.4) on any IP network. Short messages go
- * into static buffers under a credit-based flow control, long ones into memory that the receiver names.
+ * The driver of reliable messages over datagrams: BIP's model (paper, section 5.2.4) on any IP network. Short messages
+ * go into static buffers under a credit-based flow control, long ones into memory that the receiver names.
  *
  * <p>Threading: thread-safe, immutable.
  */

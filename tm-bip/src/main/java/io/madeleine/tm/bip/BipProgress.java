@@ -27,7 +27,9 @@ final class BipProgress implements ProgressSource {
     /** One poll takes so many datagrams at most, so that timers and other networks get their turn. */
     private static final int MOST_DATAGRAMS = 64;
 
-    /** After a datagram went or came, each poll looks at the socket for this time; later only if the reactor says so. */
+    /**
+     * After a datagram went or came, each poll looks at the socket for this time; later only if the reactor says so.
+     */
     private static final long HOT_NS = 200_000;
 
     private final BipAdapter adapter;

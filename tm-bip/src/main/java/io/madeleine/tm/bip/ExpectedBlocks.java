@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The blocks that a receiver expects to be filled, by their places in the stream. A block in ranges, or one whose memory
- * was freed or belongs to another thread, is not used: its bytes wait in the ring.
+ * The blocks that a receiver expects to be filled, by their places in the stream. A block in ranges, or one whose
+ * memory was freed or belongs to another thread, is not used: its bytes wait in the ring.
  *
  * <p>Threading: guarded by the connection's lock.
  */

@@ -17,8 +17,8 @@ import java.util.ServiceLoader;
 /** Whether many datagrams travel by one system call: the values of {@code madeleine.tm.bip.offload}. */
 public enum Offload {
     /**
-     * Where the system and its permissions allow it, and it saves calls: not on the loopback device, which carries as much in
-     * one datagram.
+     * Where the system and its permissions allow it, and it saves calls: not on the loopback device, which carries as
+     * much in one datagram.
      */
     AUTO,
     /** In any case; an adapter that cannot does not open. */

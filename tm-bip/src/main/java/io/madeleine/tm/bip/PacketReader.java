@@ -9,7 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The receiving half of a link: takes packets out of a stream of headers and a stream of payload, which may be the same.
+ * The receiving half of a link: takes packets out of a stream of headers and a stream of payload, which may be the
+ * same.
  *
  * <p>Threading: one thread at a time, which takes the connection's lock.
  */

@@ -13,10 +13,10 @@ import java.util.Arrays;
 import javax.net.ssl.SSLException;
 
 /**
- * The TLS handshake of a connection that is to be encrypted. Its records travel over the control stream of an endpoint without
- * protection, whose retransmission carries them. Then both ends derive keys, and an endpoint with protection takes its place.
- * The end that called keeps the first one until it has seen that its peer has keys too: the peer may lack the last records, or
- * refuse the certificate.
+ * The TLS handshake of a connection that is to be encrypted. Its records travel over the control stream of an endpoint
+ * without protection, whose retransmission carries them. Then both ends derive keys, and an endpoint with protection
+ * takes its place. The end that called keeps the first one until it has seen that its peer has keys too: the peer may
+ * lack the last records, or refuse the certificate.
  *
  * <p>Threading: the exchange is guarded by the manager's lock, the endpoint by the connection's, too.
  */

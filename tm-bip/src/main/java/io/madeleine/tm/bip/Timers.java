@@ -6,8 +6,8 @@ import io.madeleine.tm.bip.protocol.Endpoint;
 
 /**
  * The time at which the adapter has to be polled next for the sake of its connections. While one of them has a timer,
- * the adapter holds a demand; it keeps the demand a little longer, so that a conversation holds it once and not for each
- * message.
+ * the adapter holds a demand; it keeps the demand a little longer, so that a conversation holds it once and not for
+ * each message.
  *
  * <p>Threading: thread-safe; the thread that polls calls {@link #begin} and {@link #end}.
  */

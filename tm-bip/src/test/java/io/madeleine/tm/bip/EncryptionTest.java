@@ -177,7 +177,10 @@ class EncryptionTest {
         }
     }
 
-    /** The acceptor's first records name all issuers that it trusts, which do not fit in the window of the control stream. */
+    /**
+     * The acceptor's first records name all issuers that it trusts, which do not fit in the window of the control
+     * stream.
+     */
     @Test
     void shouldConnectIfTheFirstRecordsOfTlsAreLong() throws Exception {
         StringBuilder trusted =

@@ -5,7 +5,9 @@ import io.madeleine.testkit.AbstractProtocolModuleContractTest;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The family keeps the contract of the SPI where many datagrams of the size of an Ethernet frame travel by one call. */
+/**
+ * The family keeps the contract of the SPI where many datagrams of the size of an Ethernet frame travel by one call.
+ */
 class OffloadContractTest extends AbstractProtocolModuleContractTest {
     static final String SETTINGS = "madeleine.tm.bip { offload = on, max-datagram = 1432 B }";
 

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Messages keep their promises through single copy. The run without native access differs only where memory is not the
- * session's: that goes through cells, as {@link SciMessageContractTest} has it, and as {@link DmaContractTest} has it in
- * both runs.
+ * session's: that goes through cells, as {@link SciMessageContractTest} has it, and as {@link DmaContractTest} has it
+ * in both runs.
  */
 @EnabledIf(value = "isToRun", disabledReason = "without native access only with -Pthorough")
 class DmaMessageContractTest extends AbstractMessageContractTest {

@@ -20,8 +20,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two processes that read each other's memory; run without native access, two that would if they could, and run with it,
- * also one that can and one that cannot.
+ * Two processes that read each other's memory; run without native access, two that would if they could, and run with
+ * it, also one that can and one that cannot.
  */
 class DmaProcessesIT extends SciProcessesIT {
     private static final int BYTES = 5_000_003;
@@ -67,8 +67,8 @@ class DmaProcessesIT extends SciProcessesIT {
     }
 
     /**
-     * The kernel's own refusal: a process without the capability to trace may not read one that has more than itself. All
-     * of its connections go on through cells, and it says so once.
+     * The kernel's own refusal: a process without the capability to trace may not read one that has more than itself.
+     * All of its connections go on through cells, and it says so once.
      */
     @Test
     void shouldFallBackWithOneMessageWhereTheSystemForbidsToRead() throws Exception {

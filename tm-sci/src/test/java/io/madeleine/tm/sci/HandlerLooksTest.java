@@ -28,8 +28,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Whoever leads looks for a moment, in a round without messages, at the sender of the handler's last message. What comes between
- * the polls of a round and its end is found by such a look or not at all, so handlers themselves send messages to each other.
+ * Whoever leads looks for a moment, in a round without messages, at the sender of the handler's last message. What
+ * comes between the polls of a round and its end is found by such a look or not at all, so handlers themselves send
+ * messages to each other.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandlerLooksTest {
@@ -139,7 +140,9 @@ class HandlerLooksTest {
         }
     }
 
-    /** Senders see in the network's state that they need not ring for the sleeping thread, not in a look at one of them. */
+    /**
+     * Senders see in the network's state that they need not ring for the sleeping thread, not in a look at one of them.
+     */
     @Test
     void shouldTakeTheLeadFromASleepingThreadBeforeItLooksAtTheExpectedSender() throws Exception {
         try (LocalSessions sessions = open(2, WaitMode.ADAPTIVE)) {

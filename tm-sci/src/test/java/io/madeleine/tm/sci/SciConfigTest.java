@@ -114,7 +114,9 @@ class SciConfigTest {
         assertTrue(message.contains(accepted), message);
     }
 
-    /** What its {@code configure} threw would be logged with a stack trace, before the error that says what is wrong. */
+    /**
+     * What its {@code configure} threw would be logged with a stack trace, before the error that says what is wrong.
+     */
     @Test
     void shouldRefuseWrongSettingsBeforeGuiceSeesThem() {
         Config wrong = config("madeleine.tm.sci.dma.to = 1 KiB");

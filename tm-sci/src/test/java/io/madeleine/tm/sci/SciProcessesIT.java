@@ -66,7 +66,10 @@ class SciProcessesIT {
         return List.of();
     }
 
-    /** The other process: {@code DIRECTORY ADDRESS SETTINGS CHANNEL...}. Sends what comes on either link back, sleeping between. */
+    /**
+     * The other process: {@code DIRECTORY ADDRESS SETTINGS CHANNEL...}. Sends what comes on either link back, sleeping
+     * between.
+     */
     static final class Echo implements ConnectionListener {
         private final Side side;
         private final ProtocolConnection connection;

@@ -131,7 +131,9 @@ public final class Side implements AutoCloseable {
         return System.nanoTime() - beganNs >= PATIENCE_NS;
     }
 
-    /** The same if meanwhile another thread polls once in place of the sleeper, and has it sleep on if there is no news. */
+    /**
+     * The same if meanwhile another thread polls once in place of the sleeper, and has it sleep on if there is no news.
+     */
     boolean longSleepIsLost() {
         long beganNs = System.nanoTime();
         try {

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A thread that waits for what a handler brings about looks where the message is expected from, and calls the handler itself. Here
- * another thread has the lead, and keeps it in a handler of another channel: nobody polls.
+ * A thread that waits for what a handler brings about looks where the message is expected from, and calls the handler
+ * itself. Here another thread has the lead, and keeps it in a handler of another channel: nobody polls.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WaitingThreadTest {

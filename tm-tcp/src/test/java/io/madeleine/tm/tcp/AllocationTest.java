@@ -23,8 +23,8 @@ class AllocationTest {
     private static final int STRETCHES = 8;
 
     /**
-     * What a thread allocated in several stretches of messages. The least counts: while the compiler replaces code a few
-     * objects may be seen, but what a message allocates shows in every stretch.
+     * What a thread allocated in several stretches of messages. The least counts: while the compiler replaces code a
+     * few objects may be seen, but what a message allocates shows in every stretch.
      */
     private static final class Meter {
         private final int stretch;

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a fuzzer calls with bytes of its own as the peer's part of a handshake. The first byte says how far a true peer comes
- * before: with a proof, the fuzzer's bytes are the body that is read behind it.
+ * What a fuzzer calls with bytes of its own as the peer's part of a handshake. The first byte says how far a true peer
+ * comes before: with a proof, the fuzzer's bytes are the body that is read behind it.
  */
 public final class HandshakeFuzz {
     private static final byte[] SECRET = "secret".getBytes(StandardCharsets.UTF_8);

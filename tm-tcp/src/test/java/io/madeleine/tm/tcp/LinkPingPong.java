@@ -16,8 +16,9 @@ import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
 /**
- * Measures the raw link, alone and as one of 256 of which the others are idle, beside plain non-blocking sockets, interleaved,
- * with two spinning threads. Arguments: settings of the configuration, such as {@code madeleine.tm.tcp.stream.in-place-from=16KiB}.
+ * Measures the raw link, alone and as one of 256 of which the others are idle, beside plain non-blocking sockets,
+ * interleaved, with two spinning threads. Arguments: settings of the configuration, such as {@code
+ * madeleine.tm.tcp.stream.in-place-from=16KiB}.
  */
 final class LinkPingPong {
     private static final int BATCHES = 12;

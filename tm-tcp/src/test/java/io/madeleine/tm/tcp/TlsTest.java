@@ -391,7 +391,9 @@ public class TlsTest {
         assertContains("the peer speaks TLS", refusal.log);
     }
 
-    /** Somebody whose certificate both ends trust, who passes on what they say: also the proofs, which do not hold then. */
+    /**
+     * Somebody whose certificate both ends trust, who passes on what they say: also the proofs, which do not hold then.
+     */
     @Test
     void shouldNotLetAnybodyStandBetweenThoughBothTrustItsCertificate() throws Exception {
         pair = goodPair();

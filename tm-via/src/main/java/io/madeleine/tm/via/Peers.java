@@ -7,8 +7,8 @@ import java.util.HexFormat;
 import java.util.Map;
 
 /**
- * The peers in the address vector, each once however many users it has: connections, attachments, messages under way. The
- * last user removes it, so that only those who are in use take room.
+ * The peers in the address vector, each once however many users it has: connections, attachments, messages under way.
+ * The last user removes it, so that only those who are in use take room.
  *
  * <p>Threading: guarded by the adapter's lock.
  */

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 
 /**
  * Names of endpoints, short enough for a descriptor of remote memory. The first byte is the length of the name, and the
- * zeros at its end are left out. The names that this module gives to endpoints of the provider shm are texts: their first
- * byte is 0, and the numbers of the text follow; the rest of the text is the same for all endpoints of a session.
+ * zeros at its end are left out. The names that this module gives to endpoints of the provider shm are texts: their
+ * first byte is 0, and the numbers of the text follow; the rest of the text is the same for all endpoints of a session.
  *
  * <p>Threading: stateless.
  */
@@ -48,7 +48,9 @@ final class ShortNames {
         return made;
     }
 
-    /** The name of an endpoint with this short name, of the same session and provider as an endpoint with another name. */
+    /**
+     * The name of an endpoint with this short name, of the same session and provider as an endpoint with another name.
+     */
     static byte[] name(byte[] shortName, byte[] other) {
         ByteBuffer numbers = ByteBuffer.wrap(shortName);
         int length = Byte.toUnsignedInt(numbers.get());

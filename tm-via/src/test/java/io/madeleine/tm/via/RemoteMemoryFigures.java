@@ -17,8 +17,8 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Measures operations on remote memory beside messages, between two adapters that one thread polls. For each it prints the
- * best, the median and the worst of 12 series, in microseconds.
+ * Measures operations on remote memory beside messages, between two adapters that one thread polls. For each it prints
+ * the best, the median and the worst of 12 series, in microseconds.
  *
  * <p>Arguments: the providers.
  */

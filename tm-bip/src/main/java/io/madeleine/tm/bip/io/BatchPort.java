@@ -8,8 +8,8 @@ import java.nio.channels.SelectableChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Many datagrams by one system call, on the socket of a {@link NioPort}. Neither sending nor receiving allocates anything
- * once the peers are known.
+ * Many datagrams by one system call, on the socket of a {@link NioPort}. Neither sending nor receiving allocates
+ * anything once the peers are known.
  *
  * <p>Threading: as {@link DatagramPort}.
  */

@@ -41,7 +41,9 @@ public interface DatagramPort extends AutoCloseable {
     /** How many bytes of arrived datagrams the system keeps. */
     int receiveBufferBytes();
 
-    /** When {@link #pump} and {@link #receive} have to be called although nothing became ready; else the greatest long. */
+    /**
+     * When {@link #pump} and {@link #receive} have to be called although nothing became ready; else the greatest long.
+     */
     default long nextDeadlineNs() {
         return Long.MAX_VALUE;
     }

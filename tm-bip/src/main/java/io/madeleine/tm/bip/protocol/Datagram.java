@@ -119,8 +119,8 @@ public final class Datagram {
     }
 
     /**
-     * Whether a datagram that has arrived is one of this version and is not corrupt; {@link Protection} finds out the latter of
-     * one that is sealed.
+     * Whether a datagram that has arrived is one of this version and is not corrupt; {@link Protection} finds out the
+     * latter of one that is sealed.
      */
     public boolean isIntact() {
         int length = bytes.limit();

@@ -9,8 +9,8 @@ import javax.crypto.spec.HKDFParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The key and the initialization vector of one direction, and the secret from which they and the next key are derived, as
- * in RFC 9001, sections 5.1 and 6.1.
+ * The key and the initialization vector of one direction, and the secret from which they and the next key are derived,
+ * as in RFC 9001, sections 5.1 and 6.1.
  *
  * <p>Threading: confined.
  */

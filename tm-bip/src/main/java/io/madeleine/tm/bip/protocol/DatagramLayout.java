@@ -38,8 +38,8 @@ public final class DatagramLayout {
     public static final int NUMBER_OFFSET = 16;
 
     /**
-     * In DATA and SEALED the distance down to the lowest packet number that the sender still tracks, in INIT, OPEN and ACCEPT
-     * the sender's encryption, else 0: 4 bytes.
+     * In DATA and SEALED the distance down to the lowest packet number that the sender still tracks, in INIT, OPEN and
+     * ACCEPT the sender's encryption, else 0: 4 bytes.
      */
     public static final int FLOOR_OFFSET = 24;
 

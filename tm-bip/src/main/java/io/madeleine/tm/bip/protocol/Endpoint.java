@@ -113,8 +113,8 @@ public final class Endpoint {
     }
 
     /**
-     * The end of a connection whose two ends have keys, under the ids of the connection that carried the TLS handshake. Its
-     * packet numbers begin anew: what came without protection counts for nothing.
+     * The end of a connection whose two ends have keys, under the ids of the connection that carried the TLS handshake.
+     * Its packet numbers begin anew: what came without protection counts for nothing.
      */
     public static Endpoint sealed(
             EndpointSettings settings,
@@ -339,8 +339,8 @@ public final class Endpoint {
     }
 
     /**
-     * The peer answered that it does not know the connection: its process was restarted, or it has given up. Anybody could say
-     * so, so it counts for nothing once both ends have keys.
+     * The peer answered that it does not know the connection: its process was restarted, or it has given up. Anybody
+     * could say so, so it counts for nothing once both ends have keys.
      */
     public void onUnknown() {
         if (protection == null) {

@@ -9,8 +9,8 @@ package io.madeleine.tm.bip.protocol;
  * @param maxDatagramBytes the longest datagram
  * @param ackDelayNs how long an acknowledgement may wait for data to travel with
  * @param peerTimeoutNs the silence after which a peer that should answer counts as lost
- * @param lingerNs how long a closed connection tries to deliver what was sent before to a peer that does not answer; one
- *     that answers has the longer of this time and {@code peerTimeoutNs} for messages that are whole
+ * @param lingerNs how long a closed connection tries to deliver what was sent before to a peer that does not answer;
+ *     one that answers has the longer of this time and {@code peerTimeoutNs} for messages that are whole
  * @param encrypts whether datagrams are encrypted once both ends have keys
  */
 public record EndpointSettings(

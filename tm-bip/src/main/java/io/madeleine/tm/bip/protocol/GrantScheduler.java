@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides at the receiving end which senders of an adapter may send bytes of bip/long, and how many. Each connection has
- * an allowance that it may use unasked. What a sender has beyond it, it asks for; the scheduler then grants so much that
- * all bytes that may be under way fit in a budget, and those of open messages in a window that narrows when many
+ * Decides at the receiving end which senders of an adapter may send bytes of bip/long, and how many. Each connection
+ * has an allowance that it may use unasked. What a sender has beyond it, it asks for; the scheduler then grants so much
+ * that all bytes that may be under way fit in a budget, and those of open messages in a window that narrows when many
  * datagrams of several senders are lost.
  *
  * <p>The message that lacks the fewest bytes comes first, and the oldest always has a share; or all have their turn. A

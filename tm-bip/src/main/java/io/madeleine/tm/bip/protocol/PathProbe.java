@@ -2,8 +2,8 @@ package io.madeleine.tm.bip.protocol;
 
 /**
  * Finds the largest datagram that the path carries, as packetization-layer path MTU discovery does (RFC 8899): begins
- * with a size that every path carries, and probes larger ones with datagrams that carry nothing else. A lost probe is no
- * sign of congestion. If full datagrams stop arriving, the size falls back to the safe one.
+ * with a size that every path carries, and probes larger ones with datagrams that carry nothing else. A lost probe is
+ * no sign of congestion. If full datagrams stop arriving, the size falls back to the safe one.
  *
  * <p>Threading: confined.
  */

@@ -84,7 +84,9 @@ public final class Protection {
         }
     }
 
-    /** Decrypts the frames of a datagram in place and cuts the tag off; returns false if the peer did not seal it so. */
+    /**
+     * Decrypts the frames of a datagram in place and cuts the tag off; returns false if the peer did not seal it so.
+     */
     boolean open(Datagram datagram) {
         long number = datagram.number();
         DatagramKey key = keyOf(datagram.bytes().getInt(DatagramLayout.KEY_OFFSET), number);

@@ -3,8 +3,8 @@ package io.madeleine.tm.bip.protocol;
 import java.util.Arrays;
 
 /**
- * A set of numbers, kept as half-open ranges in ascending order that neither overlap nor touch. The arrays grow with the
- * largest number of ranges; otherwise nothing is allocated.
+ * A set of numbers, kept as half-open ranges in ascending order that neither overlap nor touch. The arrays grow with
+ * the largest number of ranges; otherwise nothing is allocated.
  *
  * <p>Threading: confined.
  */

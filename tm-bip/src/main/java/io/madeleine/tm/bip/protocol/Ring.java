@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A window of a stream in memory: the byte at an offset of the stream lies at the offset modulo the capacity. The memory
- * is taken from the pool with the first byte.
+ * A window of a stream in memory: the byte at an offset of the stream lies at the offset modulo the capacity. The
+ * memory is taken from the pool with the first byte.
  *
  * <p>Threading: confined.
  */

@@ -16,7 +16,10 @@ final class SentPackets {
     /** All flags of {@link #CREDIT}. */
     static final int CREDITS = (1 << DatagramLayout.STREAM_COUNT) - 1;
 
-    /** The datagram said that the sender has finished; this flag and the next are the bits of {@link DatagramLayout#END}. */
+    /**
+     * The datagram said that the sender has finished; this flag and the next are the bits of {@link
+     * DatagramLayout#END}.
+     */
     static final int FINISHED = 1 << DatagramLayout.STREAM_COUNT;
 
     /** The datagram said that the sender has closed. */

@@ -14,8 +14,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a TLS handshake: takes the peer's bytes, makes bytes for the peer, and then derives keys. No data travels as TLS
- * records.
+ * One end of a TLS handshake: takes the peer's bytes, makes bytes for the peer, and then derives keys. No data travels
+ * as TLS records.
  *
  * <p>Threading: confined, but for {@link #isReady()}. Work that takes long is done by another thread meanwhile.
  */

@@ -17,9 +17,9 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * This process's part in TLS handshakes: its certificate, whom it trusts, and the thread that signs and verifies. TLS 1.3 by
- * the JDK; both ends show a certificate. Names in certificates are not compared with addresses: the session's secret, bound to
- * the TLS session, proves that the peer is the intended one.
+ * This process's part in TLS handshakes: its certificate, whom it trusts, and the thread that signs and verifies. TLS
+ * 1.3 by the JDK; both ends show a certificate. Names in certificates are not compared with addresses: the session's
+ * secret, bound to the TLS session, proves that the peer is the intended one.
  *
  * <p>Threading: thread-safe.
  */

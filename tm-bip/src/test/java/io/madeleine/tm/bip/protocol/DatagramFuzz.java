@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a fuzzer calls with bytes of its own as datagrams: to an end without keys, to one with keys from somebody who has none,
- * and as frames that the peer has sealed. The first byte says which.
+ * What a fuzzer calls with bytes of its own as datagrams: to an end without keys, to one with keys from somebody who
+ * has none, and as frames that the peer has sealed. The first byte says which.
  */
 public final class DatagramFuzz {
     private static final Arena ARENA = Arena.global();

@@ -9,8 +9,8 @@ import java.util.PriorityQueue;
 import java.util.Random;
 
 /**
- * Several senders and one receiver behind a line with a queue, in virtual time. Some senders die with grants in hand. The
- * seed decides everything.
+ * Several senders and one receiver behind a line with a queue, in virtual time. Some senders die with grants in hand.
+ * The seed decides everything.
  */
 final class IncastSimulation {
     private static final Arena ARENA = Arena.ofAuto();

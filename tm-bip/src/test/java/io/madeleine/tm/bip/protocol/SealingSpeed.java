@@ -7,8 +7,8 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * A program that measures how fast one core seals and opens datagrams, and how fast the JDK's AES-GCM is without anything
- * around it.
+ * A program that measures how fast one core seals and opens datagrams, and how fast the JDK's AES-GCM is without
+ * anything around it.
  */
 public final class SealingSpeed {
     private static final int[] SIZES = {64, 1_432, 8_932, 65_464};

@@ -3,7 +3,9 @@ package io.madeleine.tm.bip.protocol;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
-/** Memory of a reader in which bytes of a stream are placed, up to a position that moves; sometimes all is taken back. */
+/**
+ * Memory of a reader in which bytes of a stream are placed, up to a position that moves; sometimes all is taken back.
+ */
 final class SimulatedMemory implements Placement {
     private final MemorySegment bytes = MemorySegment.ofArray(new byte[1 << 20]);
     private final Random random;

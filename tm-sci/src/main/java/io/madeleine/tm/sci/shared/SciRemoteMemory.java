@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remote memory by mapping. Exported memory lies in {@linkplain SharedBlocks shared blocks}, whose files the peer maps.
- * A descriptor names the owner, the file, the place in it, and the key of the export (see {@link BlockFileLayout}). Offsets
- * in bytes:
+ * A descriptor names the owner, the file, the place in it, and the key of the export (see {@link BlockFileLayout}).
+ * Offsets in bytes:
  *
  * <pre>
  *   0    identity of the owner      8    incarnation     12   nonce of its files

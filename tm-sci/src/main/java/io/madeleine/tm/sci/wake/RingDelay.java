@@ -4,10 +4,11 @@ import java.util.function.LongPredicate;
 
 /**
  * How long to watch a sleeping peer before ringing for it. The session's own thread of a peer sleeps while the program
- * computes. If the program's thread is about to wait, it takes over from the sleeper within a microsecond and sees what was
- * announced, while a ring takes both processors for tens of microseconds: the sender's for a system call, the peer's for a
- * thread that finds nothing left to do. So a sender watches for some microseconds whether the peer wakes up by itself. After
- * {@link #MOST_USELESS} useless times it does so only now and then: a process that only handles messages wakes up by rings alone.
+ * computes. If the program's thread is about to wait, it takes over from the sleeper within a microsecond and sees what
+ * was announced, while a ring takes both processors for tens of microseconds: the sender's for a system call, the
+ * peer's for a thread that finds nothing left to do. So a sender watches for some microseconds whether the peer wakes
+ * up by itself. After {@link #MOST_USELESS} useless times it does so only now and then: a process that only handles
+ * messages wakes up by rings alone.
  *
  * <p>Threading: thread-safe; a lost update does no harm.
  */

@@ -16,8 +16,8 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 
 /**
- * One TCP connection to one peer, for one channel: its link, the reports of the link, and its end. {@link ConnectionPoller}
- * decides when it is read.
+ * One TCP connection to one peer, for one channel: its link, the reports of the link, and its end. {@link
+ * ConnectionPoller} decides when it is read.
  *
  * <p>Threading: as {@link ProtocolConnection} says.
  */

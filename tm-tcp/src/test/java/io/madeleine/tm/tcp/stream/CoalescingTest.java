@@ -96,7 +96,9 @@ class CoalescingTest {
         return ((TcpConnection) end.connection).output();
     }
 
-    /** Takes what has come in, by the receiving side alone: of a packet that was cut by a full socket, the rest later. */
+    /**
+     * Takes what has come in, by the receiving side alone: of a packet that was cut by a full socket, the rest later.
+     */
     private boolean receiveAll() {
         while (ends.right().link.front() > 0) {
             assertEquals(header(received), ends.right().link.front());

@@ -13,8 +13,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What a fuzzer calls with bytes of its own as what an authenticated peer sends after the handshake. The first bytes say in
- * which pieces they come and how much is taken at a time.
+ * What a fuzzer calls with bytes of its own as what an authenticated peer sends after the handshake. The first bytes
+ * say in which pieces they come and how much is taken at a time.
  */
 public final class StreamFuzz {
     private static final StreamBuffers BUFFERS = new StreamBuffers(4096);

@@ -123,7 +123,9 @@ class StreamSenderTest {
         assertEquals(MESSAGES, wire.writes.size());
     }
 
-    /** The kernel's page begins with the header, so that the block lies 8 bytes behind where it is in the user's memory. */
+    /**
+     * The kernel's page begins with the header, so that the block lies 8 bytes behind where it is in the user's memory.
+     */
     @ParameterizedTest
     @CsvSource({
         "0, true, false",

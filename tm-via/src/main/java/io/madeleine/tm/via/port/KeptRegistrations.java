@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Registrations of the session's memory that are kept when their use has ended, since to register pins pages, which on
- * hardware takes longer than to copy them. The unit is a cell: a region is divided into cells of one size, each of which
- * is registered as a whole when it is first used. If the kept ones exceed a bound, those that have not been used for the
- * longest time end; a registration that fails makes all unused ones end, and is tried once more.
+ * hardware takes longer than to copy them. The unit is a cell: a region is divided into cells of one size, each of
+ * which is registered as a whole when it is first used. If the kept ones exceed a bound, those that have not been used
+ * for the longest time end; a registration that fails makes all unused ones end, and is tried once more.
  *
  * <p>While a registration is kept, the peer that had its key can access the cell.
  *

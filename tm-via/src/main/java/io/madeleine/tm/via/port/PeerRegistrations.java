@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session's memory as it is registered for one peer, which alone gets these keys. They end with the connection: what
- * the peer has begun to write then lands nowhere.
+ * The session's memory as it is registered for one peer, which alone gets these keys. They end with the connection:
+ * what the peer has begun to write then lands nowhere.
  *
  * <p>Threading: guarded by the owner's lock.
  */

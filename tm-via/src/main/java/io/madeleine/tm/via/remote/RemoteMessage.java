@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * A message between the owner of an export and one that attaches it. Its kinds are those of
- * {@link io.madeleine.tm.via.port.MessageFlyweight}. Its payload is the place, the {@linkplain MessageProofs proof} that a
+ * A message between the owner of an export and one that attaches it. Its kinds are those of {@link
+ * io.madeleine.tm.via.port.MessageFlyweight}. Its payload is the place, the {@linkplain MessageProofs proof} that a
  * process of the session has written it, and the sender's address.
  *
  * <p>Threading: immutable.

@@ -412,8 +412,8 @@ final class Transfers {
     }
 
     /**
-     * As {@link #refuse}; those under way fail too, though the provider may still use their memory. An operation on memory
-     * that was revoked meanwhile fails for that reason: some providers never complete it.
+     * As {@link #refuse}; those under way fail too, though the provider may still use their memory. An operation on
+     * memory that was revoked meanwhile fails for that reason: some providers never complete it.
      */
     void lose(Target target, RemoteMemoryException loss) {
         lock.lock();

@@ -77,8 +77,8 @@ class SignalsIT {
     }
 
     /**
-     * A library whose constructor takes the signals, as those of PSM do: the environment that keeps those from it has no
-     * effect on this one, so that only the restoring helps.
+     * A library whose constructor takes the signals, as those of PSM do: the environment that keeps those from it has
+     * no effect on this one, so that only the restoring helps.
      */
     @Test
     void shouldSurviveALibraryThatTakesTheSignalsWhenItIsLoaded() throws Exception {
