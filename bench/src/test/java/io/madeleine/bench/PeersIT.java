@@ -49,10 +49,10 @@ class PeersIT {
         awaitRemoval(folders());
     }
 
-    /** How many rows a peer has: gRPC has requests only, two have round trips of short messages only. */
+    /** How many rows a peer has: gRPC has requests only, one has round trips of short messages only. */
     private static int rowsOf(String peer) {
         return switch (peer) {
-            case "c-udp", "c-shm-handler" -> 1;
+            case "c-shm-handler" -> 1;
             default -> peer.startsWith("grpc") ? 0 : 6;
         };
     }
@@ -96,7 +96,9 @@ class PeersIT {
         assertEquals(List.of(), run.of("peer", "fabric:efa"));
     }
 
-    /** Whoever has round trips has these patterns, too; of ours, each memory is a row of its own, and a handler another. */
+    /**
+     * Whoever has round trips has these patterns, too; of ours, each memory is a row of its own, and a handler another.
+     */
     @Test
     void shouldMeasureUntouchedBlocksAndComputingProcessesForAllThatHaveRoundTrips() {
         String peers = "nio,c-udp,c-shm,c-shm-handler,openmpi";

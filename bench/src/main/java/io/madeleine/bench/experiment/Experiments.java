@@ -12,6 +12,7 @@ final class Experiments {
     static final List<Experiment> ALL = List.of(
             Madeleine2Fig5.EXPERIMENT,
             Madeleine2Fig6.EXPERIMENT,
+            Madeleine2Fig8.EXPERIMENT,
             Madeleine2Fig10.EXPERIMENT,
             Madeleine2Buffers.EXPERIMENT,
             NemesisAblations.EXPERIMENT,

@@ -23,7 +23,7 @@ import java.util.Optional;
  */
 final class NativePeer extends ResidentSubject {
     /** The longest messages of programs that know round trips only: a datagram's payload, a cell. */
-    private static final Map<String, Long> LONGEST_ROUND_TRIPS = Map.of("udp", 65_507L, "handler", 8_192L);
+    private static final Map<String, Long> LONGEST_ROUND_TRIPS = Map.of("handler", 8_192L);
 
     private final Kit kit;
     private final Conditions conditions;

@@ -34,7 +34,7 @@ public final class Peers {
                 (asked, where, variant, err) -> new JvmPeer(asked, kit, where, variant, err))));
         peers.add(program("c-tcp", "non-blocking TCP sockets in C", "tcp", "blocking"));
         peers.add(preset("c-tcp-blocking", "blocking TCP sockets in C, whatever --wait says", "tcp", "blocking"));
-        peers.add(program("c-udp", "non-blocking UDP sockets in C, round trips only", "udp"));
+        peers.add(program("c-udp", "non-blocking UDP sockets in C, with a window, without repetition", "udp"));
         peers.add(program(
                 "c-shm",
                 "two copies through shared memory in C, pipelined: the least that takes",
