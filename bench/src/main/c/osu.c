@@ -120,6 +120,12 @@ static double latency(const struct benchmark *of, long rounds)
     return (now_ns() - begin_ns) / (2e3 * rounds);
 }
 
+/* MB/s, as NetPIPE measures it. */
+static double pingpong(const struct benchmark *of, long rounds)
+{
+    return bytes / latency(of, rounds);
+}
+
 /* The same behind receives that wait for other messages. */
 static double latency_behind_others(const struct benchmark *of, long rounds)
 {
@@ -498,6 +504,7 @@ static double overlap(const struct benchmark *of, long rounds)
 
 static const struct benchmark benchmarks[] = {
     {.pattern = "mpi-latency", .sample = latency, .verify = verify_exchange},
+    {.pattern = "mpi-pingpong", .sample = pingpong, .verify = verify_exchange},
     {.pattern = "mpi-posted-1000", .sample = latency_behind_others, .verify = verify_exchange},
     {.pattern = "mpi-bandwidth", .sample = windows, .verify = verify_window},
     {.pattern = "mpi-bibandwidth", .sample = windows, .verify = verify_window, .both_ways = 1},

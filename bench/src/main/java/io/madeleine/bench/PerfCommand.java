@@ -74,6 +74,7 @@ import picocli.CommandLine.TypeConversionException;
             "  mpi-latency, mpi-bandwidth, mpi-bibandwidth, mpi-rate  as the OSU benchmarks measure them, by a program",
             "             of MPI; ours in buffers of newByteBuffer, other direct ones, and arrays; peers: mpich and",
             "             openmpi, for networks other than sci and via over TCP, unless --peers says otherwise",
+            "  mpi-pingpong  the size over half the time of a round trip, as NetPIPE measures it",
             "  mpi-posted-1000  as mpi-latency, behind 1,000 receives that wait for other messages",
             "  mpi-compute-1ms  as compute-1ms; mpi-rendezvous: until a send has ended whose receiver computes for 5 ms",
             "  mpi-barrier, mpi-bcast, mpi-gather, mpi-allreduce ...  a blocking collective operation of --ranks",

@@ -22,7 +22,8 @@ final class PointToPoint {
     private static final long MILLISECOND_NS = 1_000_000;
 
     static final List<MpiBenchmark> ALL = List.of(
-            new Latency(),
+            new RoundTrip("mpi-latency", Measure.HALF_US, "half round trip of MPI_Send and MPI_Recv"),
+            new RoundTrip("mpi-pingpong", Measure.BANDWIDTH, "bytes over half a round trip of MPI_Send and MPI_Recv"),
             new Posted(),
             new Window("mpi-bandwidth", Measure.BANDWIDTH, "windows of 64 messages", false),
             new Window("mpi-bibandwidth", Measure.BANDWIDTH, "windows of 64 messages, both ways at once", true),
@@ -60,13 +61,9 @@ final class PointToPoint {
         scene.check(0, 1 - scene.rank, scene.rank);
     }
 
-    private record Latency() implements MpiBenchmark {
-        private static final Pattern PATTERN =
-                Pattern.ofProgram("mpi-latency", Measure.HALF_US, "half round trip of MPI_Send and MPI_Recv");
-
-        @Override
-        public Pattern pattern() {
-            return PATTERN;
+    private record RoundTrip(Pattern pattern) implements MpiBenchmark {
+        RoundTrip(String word, Measure measure, String meaning) {
+            this(Pattern.ofProgram(word, measure, meaning));
         }
 
         @Override
@@ -86,11 +83,11 @@ final class PointToPoint {
             for (long i = 0; i < rounds; i++) {
                 exchange(scene);
             }
-            return PATTERN.measure().value((double) (System.nanoTime() - beginNs), 2.0 * rounds, scene.bytes);
+            return pattern.measure().value((double) (System.nanoTime() - beginNs), 2.0 * rounds, scene.bytes);
         }
     }
 
-    /** As {@link Latency}, behind receives that wait for other messages. */
+    /** As {@link RoundTrip}, behind receives that wait for other messages. */
     private record Posted() implements MpiBenchmark {
         private static final int RECEIVES = 1000;
         private static final int FIRST_TAG = 100;
