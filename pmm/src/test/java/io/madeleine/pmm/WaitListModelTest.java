@@ -27,7 +27,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The wait list beside a model of it: lists in the order of arrival. Threads are real, and count how often they wake. */
+/**
+ * The wait list beside a model of it: lists in the order of arrival. Threads are real, and count how often they wake.
+ */
 @Timeout(60)
 class WaitListModelTest {
     private static final int MOST_KEPT = 64;

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * What the figures of the Nemesis paper have in common: NetPIPE sends a message back and forth, of sizes that are powers
- * of two and of some bytes more and less. What depends on alignment shows beside each power, and so does a change of
- * protocol between two sizes.
+ * What the figures of the Nemesis paper have in common: NetPIPE sends a message back and forth, of sizes that are
+ * powers of two and of some bytes more and less. What depends on alignment shows beside each power, and so does a
+ * change of protocol between two sizes.
  *
  * <p>Threading: stateless.
  */
