@@ -38,7 +38,7 @@ public final class Pair implements AutoCloseable {
 
     public static final String SESSION = "session-1";
     public static final byte[] SECRET = "a secret of the test".getBytes(StandardCharsets.UTF_8);
-    public static final Duration PATIENCE = Duration.ofSeconds(10);
+    public static final Duration PATIENCE = Duration.ofSeconds(30);
 
     /** Whose peer does not close waits for less than usual when it closes: many tests close one end first. */
     public static final String BRIEF_LINGER = "madeleine.tm.tcp.close-linger = 300ms";
