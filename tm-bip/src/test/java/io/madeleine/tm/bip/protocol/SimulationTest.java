@@ -11,8 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Connections over a hostile network, in virtual time. A failure names its seed. */
 class SimulationTest {
-    private static final int SEEDS =
-            Integer.getInteger("madeleine.test.bip.seeds", Boolean.getBoolean("thorough") ? 20_000 : 5_000);
+    private static final int SEEDS = Integer.getInteger("madeleine.test.bip.seeds", 20_000);
     private static final long TIMEOUT_NS = 2_000_000_000L;
 
     private static void run(int seeds, LongConsumer scenario) {
