@@ -152,4 +152,26 @@ class DispatcherTest {
             throw new IllegalStateException(e);
         }
     }
+
+    @Test
+    void shouldCloseOnceTheThreadInsideHasLeft() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        Dispatcher dispatcher = new Dispatcher("x", runs::incrementAndGet, () -> true, true);
+        assertTrue(dispatcher.tryEnter());
+        assertFalse(dispatcher.tryEnter(), "it does not nest");
+        assertFalse(dispatcher.close(System.nanoTime() + 60_000_000_000L), "the caller itself is inside");
+        CompletableFuture<Boolean> tooSoon = CompletableFuture.supplyAsync(
+                () -> dispatcher.close(System.nanoTime() - 1),
+                task -> Thread.ofPlatform().start(task));
+        assertFalse(tooSoon.get(20, TimeUnit.SECONDS));
+        CompletableFuture<Boolean> closing = CompletableFuture.supplyAsync(
+                () -> dispatcher.close(System.nanoTime() + 60_000_000_000L),
+                task -> Thread.ofPlatform().start(task));
+        dispatcher.leave();
+        assertTrue(closing.get(20, TimeUnit.SECONDS));
+        assertTrue(dispatcher.close(System.nanoTime() - 1), "it is closed already");
+        assertFalse(dispatcher.tryEnter());
+        assertEquals(0, dispatcher.run(Thread.currentThread()));
+        assertEquals(0, runs.get());
+    }
 }

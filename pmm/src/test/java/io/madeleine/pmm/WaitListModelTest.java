@@ -10,14 +10,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.Reactor;
 import java.nio.channels.SelectableChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -38,6 +41,7 @@ class WaitListModelTest {
     private static final class CountingReactor implements Reactor {
         final SelectorReactor real = new SelectorReactor();
         int wakeUps;
+        Runnable whenWoken = () -> {};
 
         @Override
         public Registration register(SelectableChannel channel, int operations, ReadyHandler handler) {
@@ -67,6 +71,7 @@ class WaitListModelTest {
         @Override
         public void wakeUp() {
             wakeUps++;
+            whenWoken.run();
             real.wakeUp();
         }
 
@@ -305,6 +310,54 @@ class WaitListModelTest {
             check();
         }
         sleepers.forEach(sleeper -> assertEquals(0, sleeper.woken.availablePermits(), "it was woken once too often"));
+    }
+
+    /** One thread is held up inside of the list: it wakes a leader that is not alone in its queue. */
+    @Test
+    void shouldLetOneThreadAtATimeInAndTheNextAfterIt() throws Exception {
+        Waitable crowd = objects[0];
+        Waitable on = objects[1];
+        list.register(crowd, leader);
+        Waiter _ = list.enlist(crowd, newSleeper().thread, false);
+        Waiter chosen = list.enlist(on, newSleeper().thread, true);
+        list.signalOne(on);
+        Waiter second = Waiter.leader();
+        Map<String, Runnable> changes = new LinkedHashMap<>();
+        changes.put("register", () -> list.register(on, second));
+        changes.put("unregister", () -> list.unregister(on, second));
+        changes.put("enlistAgain", () -> list.enlistAgain(on, chosen));
+        changes.put("enlist", () -> list.enlist(on, Thread.currentThread(), false));
+        changes.put("signalOne", () -> list.signalOne(on));
+        changes.put("signal", () -> list.signal(on));
+        changes.put("offerLead", list::offerLead);
+        changes.put("wakeAll", list::wakeAll);
+        changes.put("delist", () -> list.delist(on, chosen));
+        for (Map.Entry<String, Runnable> change : changes.entrySet()) {
+            CountDownLatch inside = new CountDownLatch(1);
+            CountDownLatch go = new CountDownLatch(1);
+            reactor.whenWoken = () -> {
+                inside.countDown();
+                awaitLatch(go);
+            };
+            Thread heldUp = Thread.ofPlatform().start(() -> list.signal(crowd));
+            inside.await();
+            reactor.whenWoken = () -> {};
+            Thread next = Thread.ofPlatform().start(change.getValue());
+            assertFalse(next.join(Duration.ofMillis(10)), change.getKey() + " does not wait for the other thread");
+            go.countDown();
+            assertTrue(next.join(Duration.ofSeconds(3)), change.getKey());
+            assertTrue(heldUp.join(Duration.ofSeconds(3)), change.getKey());
+            Thread last = Thread.ofPlatform().start(() -> list.signal(objects[2]));
+            assertTrue(last.join(Duration.ofSeconds(3)), change.getKey() + " has left nobody in");
+        }
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
