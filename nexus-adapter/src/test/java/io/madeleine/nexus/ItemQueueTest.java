@@ -3,8 +3,11 @@ package io.madeleine.nexus;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -68,6 +71,7 @@ class ItemQueueTest {
         });
         queue.start();
         assertEquals("0 items asked for: expected at least 1", end.get(20, TimeUnit.SECONDS));
+        assertEquals(1, stops.get());
         queue.cancel();
         queue.cancel();
         assertEquals(1, stops.get());
@@ -234,5 +238,61 @@ class ItemQueueTest {
         take(source, 8, taken -> taken == 0 ? 7 : 0, _ -> source.queue.fail(new IllegalStateException("cut")));
         assertEquals(7, source.taken);
         assertEquals("cut", source.failure);
+    }
+
+    /** The thread parks between them, also if the subscriber has left it interrupted. */
+    @Test
+    void shouldWakeItsThreadForAnItemAFailureAnEndAndACancel() throws Exception {
+        for (String last : new String[] {"failure", "end", "cancel"}) {
+            BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
+            CompletableFuture<Thread> thread = new CompletableFuture<>();
+            ItemQueue queue = new ItemQueue(
+                    source,
+                    new Flow.Subscriber<>() {
+                        @Override
+                        public void onSubscribe(Flow.Subscription subscription) {
+                            thread.complete(Thread.currentThread());
+                            subscription.request(2);
+                        }
+
+                        @Override
+                        public void onNext(Object item) {
+                            seen.add(item);
+                            Thread.currentThread().interrupt();
+                        }
+
+                        @Override
+                        public void onError(Throwable thrown) {
+                            seen.add("failure");
+                        }
+
+                        @Override
+                        public void onComplete() {
+                            seen.add("end");
+                        }
+                    },
+                    8);
+            queue.start();
+            for (int i = 0; i < 2; i++) {
+                awaitParked(thread.get(20, TimeUnit.SECONDS));
+                assertTrue(queue.accept());
+                queue.add(i);
+                assertEquals(i, seen.poll(20, TimeUnit.SECONDS));
+            }
+            awaitParked(thread.get());
+            switch (last) {
+                case "failure" -> queue.fail(new IllegalStateException("cut"));
+                case "end" -> queue.complete();
+                default -> queue.cancel();
+            }
+            assertTrue(thread.get().join(Duration.ofSeconds(20)), last);
+            assertEquals(last.equals("cancel") ? null : last, seen.poll());
+        }
+    }
+
+    private static void awaitParked(Thread thread) throws InterruptedException {
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
     }
 }

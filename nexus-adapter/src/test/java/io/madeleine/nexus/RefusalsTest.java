@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.nexus.Refusal.Reason;
@@ -12,6 +13,7 @@ class RefusalsTest {
     @Test
     void shouldNotCountFurtherKindsUnderAnEndpointThatHasNotRefusedThem() {
         Refusals refusals = new Refusals();
+        assertFalse(refusals.any());
         for (int i = 0; i < 64; i++) {
             refusals.add(new Refusals.Kind(7, i, Reason.NO_SUCH_HANDLER));
         }
@@ -20,7 +22,10 @@ class RefusalsTest {
             refusals.add(new Refusals.Kind(9, i, Reason.CLOSING));
         }
         refusals.add(new Refusals.Kind(7, 0, Reason.NO_SUCH_HANDLER));
+        assertTrue(refusals.any());
         Map<Refusals.Kind, Long> counts = refusals.take();
+        assertFalse(refusals.any());
+        assertEquals(Map.of(), refusals.take(), "each is told once");
         assertEquals(66, counts.size());
         assertEquals(2, counts.get(new Refusals.Kind(7, 0, Reason.NO_SUCH_HANDLER)));
         assertEquals(10, counts.get(new Refusals.Kind(0, 0, Reason.OVERLOADED)));

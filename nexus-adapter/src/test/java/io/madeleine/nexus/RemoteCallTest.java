@@ -27,11 +27,13 @@ class RemoteCallTest {
 
     private final RemoteCall call = new RemoteCall(3, System.nanoTime() + 1_000_000_000_000L, METHOD, false);
 
-    /** A thread that works for the call until it is interrupted or let go. */
+    /** A thread that works for the call until it is interrupted or let go, and then lives on. */
     private final class Worker {
-        final CountDownLatch go = new CountDownLatch(1);
-        final CompletableFuture<Boolean> interruptedInside = new CompletableFuture<>();
-        final CompletableFuture<Boolean> interruptedAfterwards = new CompletableFuture<>();
+        private final CountDownLatch go = new CountDownLatch(1);
+        private final CountDownLatch left = new CountDownLatch(1);
+        private final CompletableFuture<Void> end = new CompletableFuture<>();
+        private final CompletableFuture<Boolean> interruptedInside = new CompletableFuture<>();
+        private final CompletableFuture<Boolean> interruptedAfterwards = new CompletableFuture<>();
 
         Worker() throws InterruptedException {
             CountDownLatch inside = new CountDownLatch(1);
@@ -39,32 +41,32 @@ class RemoteCallTest {
                 call.run(() -> {
                     assertSame(call, RemoteCall.current().orElseThrow());
                     inside.countDown();
-                    boolean interrupted = false;
                     try {
                         go.await();
+                        interruptedInside.complete(false);
                     } catch (InterruptedException e) {
-                        interrupted = true;
-                    }
-                    interruptedInside.complete(interrupted);
-                    if (interrupted) {
+                        interruptedInside.complete(true);
                         Thread.currentThread().interrupt();
                     }
                 });
                 assertTrue(RemoteCall.current().isEmpty());
+                left.countDown();
+                end.join(); // keeps an interrupt
                 interruptedAfterwards.complete(Thread.currentThread().isInterrupted());
             });
             inside.await();
         }
 
-        void leave() throws Exception {
+        void leave() throws InterruptedException {
             go.countDown();
-            assertFalse(interruptedInside.get());
-            assertFalse(interruptedAfterwards.get());
+            left.await();
         }
 
-        void assertWasInterrupted() throws Exception {
-            assertTrue(interruptedInside.get(20, TimeUnit.SECONDS));
-            assertFalse(interruptedAfterwards.get(), "the interrupt was meant for the call");
+        void assertWasInterrupted(boolean expected) throws Exception {
+            assertEquals(expected, interruptedInside.get(20, TimeUnit.SECONDS));
+            left.await();
+            end.complete(null);
+            assertFalse(interruptedAfterwards.get(20, TimeUnit.SECONDS), "the interrupt was meant for the call");
         }
     }
 
@@ -83,9 +85,10 @@ class RemoteCallTest {
                 left.remove(workers.get(index));
             }
             each.call.cancel();
-            for (Worker worker : left) {
-                worker.assertWasInterrupted();
+            for (Worker worker : workers) {
+                worker.assertWasInterrupted(left.contains(worker));
             }
+            assertEquals(3, each.call.caller());
             assertTrue(each.call.isCancelled());
         }
     }
