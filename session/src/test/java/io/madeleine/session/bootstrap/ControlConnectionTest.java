@@ -198,4 +198,43 @@ class ControlConnectionTest {
         far.close();
         assertThrows(EOFException.class, () -> server.receive());
     }
+
+    @Test
+    void shouldRefuseALengthThatNoMessageHas() throws Exception {
+        for (int length : new int[] {0, -1, Integer.MIN_VALUE, ControlMessage.MAX_FRAME_BYTES + 1, Integer.MAX_VALUE}) {
+            connect();
+            far.getOutputStream()
+                    .write(java.nio.ByteBuffer.allocate(4).putInt(length).array());
+            String message =
+                    assertThrows(IOException.class, () -> server.receive()).getMessage();
+            assertTrue(message.contains("a control message of " + length + " bytes, expected 1 to"), message);
+            close();
+        }
+        connect(); // for the end of the test
+    }
+
+    /** A frame may come in any parts, with pauses longer than the timeout between them. */
+    @Test
+    void shouldGoOnWithAFrameThatHasArrivedInPart() throws Exception {
+        connect();
+        server.receiveTimeoutMs(1);
+        byte[] longest = new byte[ControlMessage.MAX_VALUE_BYTES];
+        longest[7] = 1;
+        for (ControlMessage message : new ControlMessage[] {
+            new ControlMessage.Death(3, "it ended"), new ControlMessage.Put("k".repeat(900), longest)
+        }) {
+            client.send(message);
+            byte[] frame = taken();
+            int from = 0;
+            for (int part : new int[] {1, 2, 1, 5, frame.length - 10, 1}) {
+                assertTrue(server.receive().isEmpty(), from + " bytes are no message");
+                far.getOutputStream().write(frame, from, part);
+                from += part;
+            }
+            assertEquals(frame.length, from);
+            server.receiveTimeoutMs(5_000);
+            assertEquals(message.kind(), server.receive().orElseThrow().kind());
+            server.receiveTimeoutMs(1);
+        }
+    }
 }

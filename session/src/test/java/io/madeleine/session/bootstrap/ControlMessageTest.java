@@ -61,6 +61,9 @@ class ControlMessageTest {
             assertEquals(text(message), text(ControlMessage.decode(frame)));
         }
         assertEquals(ControlMessage.class.getPermittedSubclasses().length, ALL.size());
+        ControlMessage none = new ControlMessage.Launched(13, new long[0], "");
+        assertEquals(text(none), text(ControlMessage.decode(none.encode())));
+        assertEquals("peergaveup", new ControlMessage.PeerGaveUp(8, "cut").kind());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.madeleine.session.bootstrap;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.admission.Proofs;
@@ -51,6 +52,7 @@ class ControlSenderTest {
         return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     }
 
+    /** Its user closes the connection behind it: what has not left by then is lost. */
     @Test
     void shouldSendAllInOrderBeforeItsCloseEndsAndNothingAfterwards() throws Exception {
         for (int i = 0; i < 300; i++) {
@@ -58,12 +60,22 @@ class ControlSenderTest {
         }
         sender.close();
         sender.send(new ControlMessage.Left(-1));
-        thread.join();
+        ours.close();
         for (int i = 0; i < 300; i++) {
             assertEquals(new ControlMessage.Left(i), theirs.receive().orElseThrow());
         }
-        theirs.receiveTimeoutMs(20);
-        assertEquals(Optional.empty(), theirs.receive(), "the connection stays open: its user closes it");
+        assertThrows(EOFException.class, () -> theirs.receive());
+    }
+
+    @Test
+    void shouldLeaveItToItsUserToCloseTheConnectionUnlessItsThreadFails() throws Exception {
+        ControlSender other = new ControlSender(ours, task -> Thread.ofVirtual().unstarted(task));
+        sender.close();
+        thread.join();
+        other.send(new ControlMessage.Left(1));
+        assertEquals(new ControlMessage.Left(1), theirs.receive().orElseThrow());
+        other.send(new ControlMessage.Put("k", new byte[ControlMessage.MAX_VALUE_BYTES + 1])); // cannot be encoded
+        assertThrows(EOFException.class, () -> theirs.receive());
     }
 
     @Test
