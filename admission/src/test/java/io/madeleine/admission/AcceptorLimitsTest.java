@@ -88,6 +88,10 @@ class AcceptorLimitsTest {
                 nextFailure.set(null);
                 throw e;
             }
+            if (nextFailure.get() instanceof RuntimeException e) {
+                nextFailure.set(null);
+                throw e;
+            }
             proven.add(connection);
         }
 
@@ -185,6 +189,20 @@ class AcceptorLimitsTest {
         }
     }
 
+    @Test
+    void shouldHangUpOnAPeerThatSaysNothingMore() throws Exception {
+        try (Acceptor<TwoBytes> acceptor = acceptor(LONG_MS, 16)) {
+            for (byte[] said : new byte[][] {{}, {1}}) {
+                Socket ended = connect(acceptor);
+                ended.getOutputStream().write(said);
+                ended.shutdownOutput();
+                assertEquals(-1, left(ended));
+            }
+            heard.drainPermits();
+            prove(connect(acceptor));
+        }
+    }
+
     /** One round admits a few of them only. */
     @Test
     void shouldAdmitAllOfACrowdThatFits() throws Exception {
@@ -208,10 +226,13 @@ class AcceptorLimitsTest {
             nextFailure.set(new OutOfMemoryError("making its handshake"));
             assertEquals(-1, left(dial(acceptor)));
             prove(connect(acceptor));
-            Socket lost = connect(acceptor);
-            nextFailure.set(new IOException("it has gone already"));
-            lost.getOutputStream().write(new byte[] {1, 1});
-            assertEquals(-1, left(lost));
+            for (Exception failure :
+                    List.of(new IOException("it has gone already"), new IllegalStateException("no thread"))) {
+                Socket lost = connect(acceptor);
+                nextFailure.set(failure);
+                lost.getOutputStream().write(new byte[] {1, 1});
+                assertEquals(-1, left(lost));
+            }
             heard.drainPermits();
             prove(connect(acceptor));
         }

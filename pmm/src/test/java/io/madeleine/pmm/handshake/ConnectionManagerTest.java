@@ -519,6 +519,29 @@ class ConnectionManagerTest {
         return (int) Arrays.stream(ends).filter(end -> end.failure != null).count();
     }
 
+    /** After the challenge it is up to the peer's program when it wants the connection. */
+    @Test
+    void shouldLetACallThatWaitsForThePeersProgramTakeLongerThanAHandshakeMay() {
+        Line line = new Line(left, left.request(RIGHT, true, 42), right);
+        line.carry();
+        pass(2 * TIMEOUT_NS);
+        assertEquals(null, line.caller.failure);
+        PendingConnection _ = right.request(LEFT, false, 42);
+        line.carry();
+        assertTrue(line.caller.established != null);
+    }
+
+    @Test
+    void shouldRefuseAReadyOfAnotherLength() {
+        for (int length : new int[] {7, 9}) {
+            End end = new End();
+            Handshake calling = left.connections.call(left.request(RIGHT, true, 42), end, nowNs);
+            calling.start(new Protection((byte) 1, 7));
+            calling.receive(ByteBuffer.wrap(Arrays.copyOf(HandshakeFrames.ready((byte) 2), length)), nowNs);
+            assertContains("a READY of " + (length - 7) + " bytes, 1 expected", end.failure);
+        }
+    }
+
     @Test
     void shouldLetAnAuthenticatedPeerWaitForLessThanAHandshakeMayTake() {
         HandshakeLimits impatient = new HandshakeLimits(TIMEOUT_NS, 4, TIMEOUT_NS / 2, "");
