@@ -1,13 +1,17 @@
 package io.madeleine.nexus.wan;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.admission.HandshakeException;
+import io.madeleine.admission.Proofs;
 import io.madeleine.nexus.ContextOptions;
 import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.KeyStore;
@@ -16,6 +20,7 @@ import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Date;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -26,6 +31,8 @@ import java.util.logging.Logger;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x509.BasicConstraints;
@@ -189,6 +196,56 @@ class CertificatesTest {
         String mends = "ContextOptions.withTls";
         assertTold(server, keyless, here, "certificate_required", mends);
         assertTold(server, authority.context(others.getKeyManagers()), here, "certificate_required", mends);
+    }
+
+    /** What both ends bind their proofs to. */
+    private static byte[] binding(SSLContext server, SSLContext client) throws Exception {
+        BlockingQueue<SealedConnection> guests = new LinkedBlockingQueue<>();
+        try (Listener listener = new Listener(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        credentials(server),
+                        TIMEOUT_MS,
+                        guests::add);
+                SealedConnection own =
+                        Handshake.connect("127.0.0.1", listener.port(), credentials(client), TIMEOUT_MS);
+                SealedConnection guest = guests.poll(TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+            assertArrayEquals(own.binding(), guest.binding());
+            return own.binding();
+        }
+    }
+
+    private static byte[] certificate(byte[] binding, int number) {
+        int from = 2 * Integer.BYTES + number * Proofs.BYTES;
+        return Arrays.copyOfRange(binding, from, from + Proofs.BYTES);
+    }
+
+    @Test
+    void shouldBindProofsToTheClientsCertificateAndThenToTheServers() throws Exception {
+        Authority authority = Authority.of("CN=authority");
+        SSLContext server = authority.context(YEAR, null);
+        byte[] one = binding(server, authority.context(YEAR, null));
+        byte[] other = binding(server, authority.context(YEAR, null));
+        assertFalse(Arrays.equals(certificate(one, 0), certificate(other, 0)), "the clients differ");
+        assertArrayEquals(certificate(one, 1), certificate(other, 1), "the server is the same");
+        assertFalse(Arrays.equals(certificate(one, 0), certificate(one, 1)), "both ends have one of their own");
+    }
+
+    @Test
+    void shouldNotSpeakAnOlderTls() throws Exception {
+        Authority authority = Authority.of("CN=authority");
+        Credentials key = credentials(authority.context(YEAR, null));
+        try (Listener listener = new Listener(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        key,
+                        TIMEOUT_MS,
+                        SealedConnection::close);
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            Preauthentication.knock(socket, key);
+            SSLSocket tls = (SSLSocket) key.tls().getSocketFactory().createSocket(socket, "127.0.0.1", 0, true);
+            tls.setEnabledProtocols(new String[] {"TLSv1.2"});
+            SSLException e = assertThrows(SSLException.class, tls::startHandshake);
+            assertTrue(String.valueOf(e.getMessage()).contains("protocol_version"), e::toString);
+        }
     }
 
     @Test
