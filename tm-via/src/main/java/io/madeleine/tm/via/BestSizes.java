@@ -9,22 +9,24 @@ import java.util.Optional;
  * <p>Threading: immutable.
  *
  * @param messageBytes the size of a message of via/pool, head included
+ * @param registeredFromBytes the smallest block that takes via/registered; {@link Long#MAX_VALUE} for none
  * @param rdmaFromBytes the smallest block that takes via/rdma
  */
-record BestSizes(int messageBytes, long rdmaFromBytes) {
+record BestSizes(int messageBytes, long registeredFromBytes, long rdmaFromBytes) {
     private static final int KIB = 1024;
+    private static final long NONE = Long.MAX_VALUE;
 
     /** The provider copies up to 4 KiB through its own memory; a longer message takes a system call. */
-    private static final BestSizes SHM = new BestSizes(4 * KIB, 32 * KIB);
+    private static final BestSizes SHM = new BestSizes(4 * KIB, NONE, 32 * KIB);
 
     /** The provider sends longer messages by a rendezvous of its own. */
-    private static final BestSizes RXM = new BestSizes(16 * KIB, 16 * KIB);
+    private static final BestSizes RXM = new BestSizes(16 * KIB, NONE, 16 * KIB);
 
     /** Two blocks of 32 KiB, each whole in a message, take less than a rendezvous. */
-    private static final BestSizes NET = new BestSizes(36 * KIB, 128 * KIB);
+    private static final BestSizes NET = new BestSizes(36 * KIB, NONE, 128 * KIB);
 
     /** Hardware that nobody has measured yet: a block of 4 KiB is whole in a message. */
-    private static final BestSizes OTHERS = new BestSizes(8 * KIB, 16 * KIB);
+    private static final BestSizes OTHERS = new BestSizes(8 * KIB, NONE, 16 * KIB);
 
     /** The sizes for a configured provider; empty if libfabric chooses one of hardware. */
     static BestSizes of(Optional<String> provider) {

@@ -88,8 +88,12 @@ final class Providers {
             throw new SessionException("via: the adapter " + adapter.name()
                     + " can be reached from other hosts, so the session needs a secret; set madeleine.session.secret");
         }
-        List<FabricInfo> offers =
-                FabricInfo.find(library, new FabricInfo.Query(adapter.provider(), adapter.domain(), source));
+        FabricInfo.Query query = new FabricInfo.Query(
+                adapter.provider(),
+                adapter.domain(),
+                source,
+                adapter.sizes().registered().isOn());
+        List<FabricInfo> offers = FabricInfo.find(library, query);
         Optional<FabricInfo> chosen = offers.stream()
                 .filter(offer -> adapter.provider()
                         .map(name -> name.equals(offer.provider()))
@@ -100,7 +104,7 @@ final class Providers {
                         .findFirst());
         offers.stream().filter(offer -> chosen.filter(offer::equals).isEmpty()).forEach(FabricInfo::close);
         FabricInfo offer = chosen.orElseThrow(() -> new SessionException(refusal(library, adapter, source, key)));
-        return withExtras(offer, new FabricInfo.Query(adapter.provider(), adapter.domain(), source));
+        return withExtras(offer, query);
     }
 
     /** The same offer with as much of what remote memory needs as the provider has. */

@@ -2,6 +2,7 @@ package io.madeleine.tm.via;
 
 import io.madeleine.api.LossKind;
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.handshake.ConnectionManager;
 import io.madeleine.pmm.handshake.Handshake;
 import io.madeleine.pmm.handshake.HandshakeLimits;
@@ -93,6 +94,13 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         this.connections = new ConnectionTable();
         this.manager = new ConnectionManager(ViaPmm.NAME, context, HandshakeLimits.DEFAULT, upcalls::add);
         this.port = new ViaPort(info, settings, context.newDemand(), this, this::onWritten);
+        if (sizes.rdma().isOn() && !port.hasImmediateData() && !port.putsVisibly()) {
+            String provider = info.provider();
+            port.close();
+            throw new SessionException(
+                    "via: the provider " + provider + " has neither immediate data nor completions that"
+                            + " say that data has landed; set " + ViaConfig.ROOT + ".rdma.from = off");
+        }
         this.regions = port.regions(
                 context.memory(),
                 sizes.rdma().chunkBytes(),
@@ -164,11 +172,11 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     /** What a further connection lacks; empty if nothing. */
     Optional<String> lacks() {
-        int wanted = port.receives().count() + sizes.receiveCount();
+        int wanted = port.receives().count() + sizes.receiveCount(port);
         return wanted <= port.receiveLimit()
                 ? Optional.empty()
                 : Optional.of("the provider " + address.provider() + " lets an endpoint post " + port.receiveLimit()
-                        + " receives, and a further connection needs " + sizes.receiveCount() + " more than the "
+                        + " receives, and a further connection needs " + sizes.receiveCount(port) + " more than the "
                         + port.receives().count() + " in use; use fewer channels, or a smaller " + ViaConfig.ROOT
                         + ".pool.packets");
     }

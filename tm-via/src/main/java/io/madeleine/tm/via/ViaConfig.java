@@ -5,6 +5,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.ConfigReader;
 import io.madeleine.tm.via.link.ConnectionSizes;
 import io.madeleine.tm.via.link.RdmaSizes;
+import io.madeleine.tm.via.link.RegisteredSizes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +32,7 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
     private static final int MAX_GRANTS = 32;
     private static final int MAX_HEADERS = 64;
     private static final int MAX_KEPT = 1 << 20;
+    private static final int MAX_WINDOW = 64;
 
     /** Copies the list. */
     ViaConfig {
@@ -61,22 +63,49 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
      */
     static ViaConfig from(Config root) {
         ConfigReader via = new ConfigReader(root, ROOT);
-        via.onlyKeys("enabled", "guice-module", "providers", "library", "adapters", "pool", "rdma");
+        via.onlyKeys("enabled", "guice-module", "providers", "library", "adapters", "pool", "registered", "rdma");
         ConfigReader pool = via.at("pool");
         pool.onlyKeys("message", "packets");
         ConfigReader rdma = via.at("rdma");
         rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count", "trust-native");
-        return new ViaConfig(via.bool("enabled"), named(via, "library"), adapters(via.at("adapters"), pool, rdma));
+        ConfigReader registered = via.at("registered");
+        registered.onlyKeys("from", "message", "window");
+        return new ViaConfig(
+                via.bool("enabled"), named(via, "library"), adapters(via.at("adapters"), pool, registered, rdma));
     }
 
-    private static ConnectionSizes sizes(Optional<String> provider, ConfigReader pool, ConfigReader rdma) {
+    private static ConnectionSizes sizes(
+            Optional<String> provider, ConfigReader pool, ConfigReader registered, ConfigReader rdma) {
         BestSizes best = BestSizes.of(provider);
+        RdmaSizes large = rdma(best, rdma);
         return new ConnectionSizes(
                 pool.is("message", AUTO)
                         ? best.messageBytes()
                         : pool.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
                 pool.integer("packets", 2, MAX_COUNT),
-                rdma(best, rdma));
+                large,
+                registered(best, registered, large.fromBytes()));
+    }
+
+    private static RegisteredSizes registered(BestSizes best, ConfigReader registered, long rdmaFromBytes) {
+        if (registered.is("from", "off")) {
+            return RegisteredSizes.OFF;
+        }
+        boolean isAuto = registered.is("from", AUTO);
+        long fromBytes = isAuto ? best.registeredFromBytes() : registered.bytes("from", 1, Integer.MAX_VALUE);
+        if (isAuto && fromBytes >= rdmaFromBytes) {
+            return RegisteredSizes.OFF; // via/rdma takes all of them
+        }
+        if (fromBytes >= rdmaFromBytes) {
+            throw registered.wrong(
+                    "from",
+                    String.valueOf(fromBytes),
+                    "less than " + ROOT + ".rdma.from, " + rdmaFromBytes + ", or off");
+        }
+        return new RegisteredSizes(
+                fromBytes,
+                registered.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
+                registered.integer("window", 2, MAX_WINDOW));
     }
 
     private static RdmaSizes rdma(BestSizes best, ConfigReader rdma) {
@@ -98,7 +127,8 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
         return value.equals(AUTO) ? Optional.empty() : Optional.of(value);
     }
 
-    private static List<AdapterConfig> adapters(ConfigReader all, ConfigReader pool, ConfigReader rdma) {
+    private static List<AdapterConfig> adapters(
+            ConfigReader all, ConfigReader pool, ConfigReader registered, ConfigReader rdma) {
         List<AdapterConfig> adapters = new ArrayList<>();
         for (String name : all.keys().stream().sorted().toList()) {
             ConfigReader one = all.at(name);
@@ -109,7 +139,7 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
                     provider,
                     one.has("domain") ? named(one, "domain") : Optional.empty(),
                     one.has("address") ? named(one, "address") : Optional.empty(),
-                    sizes(provider, pool, rdma)));
+                    sizes(provider, pool, registered, rdma)));
         }
         if (adapters.isEmpty()) {
             throw all.wrong("", "empty", "at least one adapter, as in default { provider = auto }");

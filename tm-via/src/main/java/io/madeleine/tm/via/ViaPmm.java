@@ -15,6 +15,7 @@ import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.ffi.FabricLibrary;
 import io.madeleine.tm.via.link.ConnectionSizes;
 import io.madeleine.tm.via.link.RdmaSizes;
+import io.madeleine.tm.via.link.RegisteredSizes;
 import io.madeleine.tm.via.port.PortSettings;
 import io.madeleine.tm.via.port.Strictness;
 import java.util.ArrayList;
@@ -123,16 +124,41 @@ public final class ViaPmm implements ProtocolModule {
     public List<TransmissionCapabilities> transmissionModules(String adapter) {
         ConnectionSizes sizes = config.adapter(adapter).sizes();
         RdmaSizes rdma = sizes.rdma();
+        RegisteredSizes registered = sizes.registered();
+        long largeFromBytes = rdma.isOn() ? rdma.fromBytes() : Long.MAX_VALUE;
         TransmissionCapabilities pool = new TransmissionCapabilities(
                 "via/pool",
                 BufferMode.STATIC,
                 LinkMode.BUFFER,
                 AggregationMode.ASYMMETRIC,
-                rdma.isOn() ? rdma.fromBytes() - 1 : Long.MAX_VALUE,
+                upTo(Math.min(registered.fromBytes(), largeFromBytes)),
                 sizes.payloadBytes(),
                 "blocks copied through registered buffers, " + sizes.packetCount()
                         + " for each direction of a connection");
-        return rdma.isOn() ? List.of(pool, rdma(rdma)) : List.of(pool);
+        List<TransmissionCapabilities> all = new ArrayList<>(List.of(pool));
+        if (registered.isOn()) {
+            all.add(registered(registered, upTo(largeFromBytes)));
+        }
+        if (rdma.isOn()) {
+            all.add(rdma(rdma));
+        }
+        return all;
+    }
+
+    private static long upTo(long nextFromBytes) {
+        return nextFromBytes == Long.MAX_VALUE ? Long.MAX_VALUE : nextFromBytes - 1;
+    }
+
+    private static TransmissionCapabilities registered(RegisteredSizes sizes, long maxBlockBytes) {
+        return new TransmissionCapabilities(
+                "via/registered",
+                BufferMode.DYNAMIC,
+                LinkMode.BUFFER_GROUP,
+                AggregationMode.ASYMMETRIC,
+                maxBlockBytes,
+                0,
+                "medium blocks, sent from registered memory in messages of up to " + sizes.pieceBytes() / 1024
+                        + " KiB, several blocks in one");
     }
 
     private static TransmissionCapabilities rdma(RdmaSizes sizes) {
@@ -148,7 +174,7 @@ public final class ViaPmm implements ProtocolModule {
 
     @Override
     public List<String> thresholdKeys() {
-        return List.of(ViaConfig.ROOT + ".rdma.from");
+        return List.of(ViaConfig.ROOT + ".registered.from", ViaConfig.ROOT + ".rdma.from");
     }
 
     @Override

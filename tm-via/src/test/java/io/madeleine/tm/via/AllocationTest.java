@@ -46,9 +46,13 @@ class AllocationTest {
     }
 
     private static void with(String provider, java.util.function.BiConsumer<Side, Side> test) {
+        with(provider, "", test);
+    }
+
+    private static void with(String provider, String settings, java.util.function.BiConsumer<Side, Side> test) {
         String session = "allocation-" + System.nanoTime();
-        Side left = new Side(Fabrics.driver(provider, ""), session, 1);
-        Side right = new Side(Fabrics.driver(provider, ""), session, 2);
+        Side left = new Side(Fabrics.driver(provider, settings), session, 1);
+        Side right = new Side(Fabrics.driver(provider, settings), session, 2);
         try (left;
                 right) {
             Side.connect(left, right);
@@ -107,6 +111,40 @@ class AllocationTest {
                         receive.release();
                     },
                     "through chunks");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldAllocateNothingForMessagesFromRegisteredMemory(String provider) {
+        with(provider, Fabrics.REGISTERED_LAST, (left, right) -> {
+            DynamicLink send = (DynamicLink) left.connection().links().getLast();
+            TransmissionLink receive = right.connection().links().getLast();
+            MemorySegment source = left.arenas.lasting().allocate(20_000, 8);
+            MemorySegment target = right.arenas.lasting().allocate(20_000, 8);
+            BufferGroup out = new BufferGroup();
+            BufferGroup in = new BufferGroup();
+            long header = PacketHeader.of(20_000, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
+            assertAllocatesNothing(
+                    () -> {
+                        out.add(source, 0, 8_000);
+                        out.add(source, 8_000, 12_000);
+                        in.add(target, 0, 20_000);
+                        ((PostingLink) receive).expect(in);
+                        in.clear();
+                        in.add(target, 0, 20_000);
+                        boolean sent = false;
+                        while (!sent || !in.isEmpty()) {
+                            sent = sent || send.send(header, out, 0) == LinkStatus.COMPLETE;
+                            if (receive.front() == header) {
+                                long _ = receive.receive(in, in.remainingBytes());
+                            }
+                            left.poll();
+                            right.poll();
+                        }
+                        receive.release();
+                    },
+                    "from registered memory");
         });
     }
 

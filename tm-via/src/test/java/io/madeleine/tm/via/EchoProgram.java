@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  * A process that sends back each packet of the last link. It prints its adapter's address, reads that of its peer, and
  * prints "ready" when it is connected.
  *
- * <p>Arguments: the provider, the session.
+ * <p>Arguments: the provider, the session, whether the last link is via/registered.
  */
 final class EchoProgram {
     static final long ID = 2;
@@ -26,7 +26,7 @@ final class EchoProgram {
 
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        try (Side side = new Side(Fabrics.driver(arguments[0], ""), arguments[1], ID)) {
+        try (Side side = new Side(Fabrics.driver(arguments[0], Boolean.parseBoolean(arguments[2])), arguments[1], ID)) {
             System.out.println(side.adapter.address());
             var connecting = side.connect(new ProcessIdentity(PEER_ID, 0), in.readLine(), "echo", false);
             while (!connecting.isDone()) {

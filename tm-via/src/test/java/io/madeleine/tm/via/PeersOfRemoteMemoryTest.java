@@ -66,7 +66,7 @@ class PeersOfRemoteMemoryTest {
             byte[] text = address.getBytes(StandardCharsets.US_ASCII);
             MessageFlyweight.address(
                     slab.memory(), 0, MessageFlyweight.NO_CONNECTION, MessageFlyweight.ATTACH, key, number);
-            MessageFlyweight.credits(slab.memory(), 0, 0, 0);
+            MessageFlyweight.credits(slab.memory(), 0, 0, 0, 0);
             MemorySegment.copy(
                     text,
                     0,

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two processes: large blocks there and back, then one is killed. */
@@ -32,7 +33,8 @@ class ProcessesIT {
 
     private Process process;
 
-    private BufferedReader start(Class<?> program, String provider, String session) throws IOException {
+    private BufferedReader start(Class<?> program, String provider, String session, boolean isRegistered)
+            throws IOException {
         process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--enable-native-access=ALL-UNNAMED",
@@ -40,7 +42,8 @@ class ProcessesIT {
                         System.getProperty("java.class.path"),
                         program.getName(),
                         provider,
-                        session)
+                        session,
+                        Boolean.toString(isRegistered))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
@@ -62,11 +65,11 @@ class ProcessesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
-    void shouldExchangeBlocksWithAProcessAndHearOfItsDeath(String provider) throws Exception {
+    @CsvSource({"shm, false", "tcp;ofi_rxm, false", "net, false", "shm, true", "tcp;ofi_rxm, true", "net, true"})
+    void shouldExchangeBlocksWithAProcessAndHearOfItsDeath(String provider, boolean isRegistered) throws Exception {
         String session = "processes-" + System.nanoTime();
-        ViaPmm driver = Fabrics.driver(provider, "");
-        BufferedReader said = start(EchoProgram.class, provider, session);
+        ViaPmm driver = Fabrics.driver(provider, isRegistered);
+        BufferedReader said = start(EchoProgram.class, provider, session, isRegistered);
         try (Side side = new Side(driver, session, EchoProgram.PEER_ID)) {
             String address = said.readLine();
             assertNotNull(address, "the other process has ended");
@@ -98,7 +101,7 @@ class ProcessesIT {
     void shouldSurviveACallerThatHasClosedMeanwhile(String provider) throws Exception {
         String session = "callers-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver(provider, "");
-        BufferedReader said = start(LateProgram.class, provider, session);
+        BufferedReader said = start(LateProgram.class, provider, session, false);
         String address = said.readLine();
         assertNotNull(address, "the other process has ended");
         try (Side side = new Side(driver, session, EchoProgram.PEER_ID)) {

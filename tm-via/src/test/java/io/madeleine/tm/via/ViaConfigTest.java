@@ -39,6 +39,7 @@ class ViaConfigTest {
         ConnectionSizes sizes = adapter.sizes();
         assertEquals(8192, sizes.messageBytes());
         assertEquals(24, sizes.packetCount());
+        assertFalse(sizes.registered().isOn());
         assertEquals(16_384, sizes.rdma().fromBytes());
         assertEquals(131_072, sizes.rdma().chunkBytes());
         assertEquals(8, sizes.rdma().grants());
@@ -81,6 +82,12 @@ class ViaConfigTest {
         assertEquals(65_536, sizes("rdma.chunk = 64 KiB").rdma().chunkBytes());
         assertEquals(3, sizes("rdma.grants = 3").rdma().grants());
         assertEquals(5, sizes("rdma.headers = 5").rdma().headers());
+        assertEquals(4096, sizes("registered.from = 4 KiB").registered().fromBytes());
+        assertFalse(sizes("registered.from = off").registered().isOn());
+        assertEquals(65_536, sizes("registered.from = 4 KiB").registered().pieceBytes());
+        ConnectionSizes medium = sizes("registered { from = 4 KiB, message = 8 KiB, window = 5 }");
+        assertEquals(8192, medium.registered().pieceBytes());
+        assertEquals(5, medium.registered().window());
         assertEquals(0, sizes("rdma.keep = off").rdma().keptBytes());
         assertEquals(1 << 20, sizes("rdma.keep = 1 MiB").rdma().keptBytes());
         assertEquals(9, sizes("rdma.keep-count = 9").rdma().keptCount());
@@ -100,6 +107,9 @@ class ViaConfigTest {
         assertRefused("adapters.default.providr = shm", "adapters.default.providr", "did you mean provider?");
         assertRefused("pool.packets = 1", "pool.packets", "2 to 1024");
         assertRefused("pool.message = 1 KiB", "pool.message", "4096");
+        assertRefused("registered.from = 16 KiB", "registered.from", "less than madeleine.tm.via.rdma.from");
+        assertRefused("registered { from = 4 KiB, window = 1 }", "registered.window", "2 to 64");
+        assertRefused("registered { from = 4 KiB, message = 1 KiB }", "registered.message", "4096");
         assertRefused("rdma.chunk = 1", "rdma.chunk");
         assertRefused("rdma.grants = 33", "rdma.grants", "1 to 32");
     }

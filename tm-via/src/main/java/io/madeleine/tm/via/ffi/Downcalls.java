@@ -25,9 +25,11 @@ final class Downcalls {
     private static final MethodHandle INT_OF_9 = handle(JAVA_INT, longs(9));
     private static final MethodHandle CONTROL = handle(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
     private static final MethodHandle TRYWAIT = handle(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle LONG_OF_2 = handle(JAVA_LONG, longs(2));
     private static final MethodHandle LONG_OF_3 = handle(JAVA_LONG, longs(3));
     private static final MethodHandle LONG_OF_4 = handle(JAVA_LONG, longs(4));
     private static final MethodHandle LONG_OF_6 = handle(JAVA_LONG, longs(6));
+    private static final MethodHandle LONG_OF_7 = handle(JAVA_LONG, longs(7));
     private static final MethodHandle LONG_OF_8 = handle(JAVA_LONG, longs(8));
     private static final MethodHandle LONG_OF_9 = handle(JAVA_LONG, longs(9));
     private static final MethodHandle VALID = handle(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG);
@@ -173,6 +175,22 @@ final class Downcalls {
     static long longOf6(MemorySegment function, long a, long b, long c, long d, long e, long f) {
         try {
             return (long) LONG_OF_6.invokeExact(function, a, b, c, d, e, f);
+        } catch (Throwable t) {
+            throw wrong(t);
+        }
+    }
+
+    static long longOf2(MemorySegment function, long a, long b) {
+        try {
+            return (long) LONG_OF_2.invokeExact(function, a, b);
+        } catch (Throwable t) {
+            throw wrong(t);
+        }
+    }
+
+    static long longOf7(MemorySegment function, long a, long b, long c, long d, long e, long f, long g) {
+        try {
+            return (long) LONG_OF_7.invokeExact(function, a, b, c, d, e, f, g);
         } catch (Throwable t) {
             throw wrong(t);
         }

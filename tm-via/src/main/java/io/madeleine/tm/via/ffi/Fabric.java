@@ -37,6 +37,7 @@ public final class Fabric implements AutoCloseable {
     private final CompletionQueue completions;
     private final Operations operations;
     private final Optional<Atomics> atomics;
+    private final Optional<TaggedMessages> tagged;
     private final byte[] name;
 
     /**
@@ -70,6 +71,7 @@ public final class Fabric implements AutoCloseable {
             atomics = info.hasAtomics() && Atomics.has(endpoint.fid())
                     ? Optional.of(Atomics.of(endpoint.fid()))
                     : Optional.empty();
+            tagged = info.tagBits() > 0 ? Optional.of(new TaggedMessages(endpoint.fid())) : Optional.empty();
             name = readName();
         } catch (RuntimeException | Error e) {
             close();
@@ -172,6 +174,11 @@ public final class Fabric implements AutoCloseable {
     /** The atomic operations of the endpoint; empty if the provider has not all of them. */
     public Optional<Atomics> atomics() {
         return atomics;
+    }
+
+    /** The tagged messages of the endpoint; empty if nobody has asked for them. */
+    public Optional<TaggedMessages> tagged() {
+        return tagged;
     }
 
     /** libfabric's text for a negative result. */

@@ -35,8 +35,14 @@ public final class FabricInfo implements AutoCloseable {
      * @param provider the provider, such as "tcp;ofi_rxm"; empty for all
      * @param domain the domain, such as "mlx5_0"; empty for all
      * @param source the own address, such as "127.0.0.1"; empty for the provider's choice
+     * @param tagged whether receives have to select messages by tags
      */
-    public record Query(Optional<String> provider, Optional<String> domain, Optional<String> source) {}
+    public record Query(Optional<String> provider, Optional<String> domain, Optional<String> source, boolean tagged) {
+        /** An endpoint without tags. */
+        public Query(Optional<String> provider, Optional<String> domain, Optional<String> source) {
+            this(provider, domain, source, false);
+        }
+    }
 
     /**
      * What remote memory needs, and messages do not.
@@ -80,7 +86,12 @@ public final class FabricInfo implements AutoCloseable {
     private static List<FabricInfo> find(FabricLibrary library, Query query, Extras extras) {
         long hints = library.newInfo();
         try {
-            Raw.putPointer(hints + FiInfo.CAPS, Flags.FI_MSG | Flags.FI_RMA | (extras.atomics() ? Flags.FI_ATOMIC : 0));
+            Raw.putPointer(
+                    hints + FiInfo.CAPS,
+                    Flags.FI_MSG
+                            | Flags.FI_RMA
+                            | (query.tagged ? Flags.FI_TAGGED : 0)
+                            | (extras.atomics() ? Flags.FI_ATOMIC : 0));
             Raw.putPointer(
                     Raw.pointer(hints + FiInfo.TX_ATTR) + FiTxAttr.OP_FLAGS,
                     extras.visible() ? Flags.FI_DELIVERY_COMPLETE : 0);
@@ -181,6 +192,23 @@ public final class FabricInfo implements AutoCloseable {
         return Raw.pointer(domain() + FiDomainAttr.MR_KEY_SIZE);
     }
 
+    /** How many ranges a message may have, on either side. */
+    public int rangeCount() {
+        long sent = Raw.pointer(transmit() + FiTxAttr.IOV_LIMIT);
+        long received = Raw.pointer(Raw.pointer(info + FiInfo.RX_ATTR) + FiRxAttr.IOV_LIMIT);
+        return Math.clamp(Math.min(sent, received), 1, Integer.MAX_VALUE);
+    }
+
+    /** How many bits a tag has; 0 if there are no tagged messages. */
+    public int tagBits() {
+        boolean has = (Raw.pointer(info + FiInfo.CAPS) & Flags.FI_TAGGED) != 0;
+        return has
+                ? Long.SIZE
+                        - Long.numberOfLeadingZeros(
+                                Raw.pointer(Raw.pointer(info + FiInfo.EP_ATTR) + FiEpAttr.MEM_TAG_FORMAT))
+                : 0;
+    }
+
     /** The longest message in bytes. */
     public long maxMessageBytes() {
         long bytes = Raw.pointer(Raw.pointer(info + FiInfo.EP_ATTR) + FiEpAttr.MAX_MSG_SIZE);
@@ -190,6 +218,12 @@ public final class FabricInfo implements AutoCloseable {
     /** Whether the registration mode has this flag. */
     public boolean hasRegistration(int flag) {
         return (Raw.number(domain() + FiDomainAttr.MR_MODE) & flag) != 0;
+    }
+
+    /** Asks for virtual addresses where the provider would take offsets too. */
+    public void useVirtualAddresses() {
+        long mode = domain() + FiDomainAttr.MR_MODE;
+        Raw.putNumber(mode, Raw.number(mode) | Flags.FI_MR_VIRT_ADDR);
     }
 
     /** Whether each operation needs memory for its context. */

@@ -12,6 +12,9 @@ public final class Flags {
     /** Remote memory access. */
     public static final long FI_RMA = 1L << 2;
 
+    /** Messages that receives select by a tag. */
+    public static final long FI_TAGGED = 1L << 3;
+
     /** Atomic updates of words. */
     public static final long FI_ATOMIC = 1L << 4;
 

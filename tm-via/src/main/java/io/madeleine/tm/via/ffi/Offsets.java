@@ -42,6 +42,7 @@ final class Offsets {
     static final class FiRxAttr {
         static final int MSG_ORDER = 24;
         static final int SIZE = 48;
+        static final int IOV_LIMIT = 56;
 
         private FiRxAttr() {}
     }
@@ -51,6 +52,7 @@ final class Offsets {
         static final int TYPE = 0;
         static final int MAX_MSG_SIZE = 16;
         static final int MAX_ORDER_WAW_SIZE = 48;
+        static final int MEM_TAG_FORMAT = 56;
 
         private FiEpAttr() {}
     }
@@ -181,12 +183,21 @@ final class Offsets {
 
     /** struct fid_ep. */
     static final class FidEp {
+        static final int OPS = 24;
         static final int CM = 32;
         static final int MSG = 40;
         static final int RMA = 48;
+        static final int TAGGED = 56;
         static final int ATOMIC = 64;
 
         private FidEp() {}
+    }
+
+    /** struct fi_ops_ep. */
+    static final class FiOpsEp {
+        static final int CANCEL = 8;
+
+        private FiOpsEp() {}
     }
 
     /** struct fi_ops_cm. */
@@ -203,6 +214,14 @@ final class Offsets {
         static final int INJECT = 56;
 
         private FiOpsMsg() {}
+    }
+
+    /** struct fi_ops_tagged. */
+    static final class FiOpsTagged {
+        static final int RECVV = 16;
+        static final int SENDV = 40;
+
+        private FiOpsTagged() {}
     }
 
     /** struct fi_ops_rma. */

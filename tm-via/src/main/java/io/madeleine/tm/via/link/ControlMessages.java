@@ -16,6 +16,7 @@ final class ControlMessages {
     private final Lane lane;
     private final Credits packets;
     private final Credits headers;
+    private final Credits tagged;
     private final RdmaReceiver receiver;
     private final SpinLock lock = new SpinLock();
     private volatile boolean creditsFollow;
@@ -24,17 +25,24 @@ final class ControlMessages {
     /** The revocation to be answered; 0 if there is none. Changed under the lock. */
     private volatile int unanswered;
 
-    ControlMessages(ViaConnection connection, Lane lane, Credits packets, Credits headers, RdmaReceiver receiver) {
+    ControlMessages(
+            ViaConnection connection,
+            Lane lane,
+            Credits packets,
+            Credits headers,
+            Credits tagged,
+            RdmaReceiver receiver) {
         this.connection = connection;
         this.lane = lane;
         this.packets = packets;
         this.headers = headers;
+        this.tagged = tagged;
         this.receiver = receiver;
     }
 
     /** Returns credits if enough are due. */
     void pushCredits() {
-        if ((packets.isDue() || headers.isDue()) && connection.canTell()) {
+        if (isDue() && connection.canTell()) {
             lock.lock();
             try {
                 sendCredits();
@@ -44,8 +52,12 @@ final class ControlMessages {
         }
     }
 
+    private boolean isDue() {
+        return packets.isDue() || headers.isDue() || tagged.isDue();
+    }
+
     private void sendCredits() {
-        if (!packets.isDue() && !headers.isDue()) {
+        if (!isDue()) {
             creditsFollow = false;
         } else if (lane.isFree(LaneSlots.CREDIT)) {
             connection.address(LaneSlots.CREDIT, MessageFlyweight.CREDIT, 0);
@@ -116,10 +128,13 @@ final class ControlMessages {
         if (unanswered != 0) {
             sendAnswer();
         }
-        boolean done = true;
+        RdmaSender sender = connection.sender();
+        boolean done = sender == null || sender.flush();
         if (receiverFollows) {
             receiverFollows = false;
-            done = receiver.flush();
+            done &= receiver.flush();
+            RegisteredReceiver registered = connection.registeredReceiver();
+            done &= registered == null || registered.flush();
         }
         return done && !creditsFollow && unanswered == 0;
     }

@@ -2,7 +2,7 @@ package io.madeleine.tm.via.link;
 
 /**
  * The credits of one kind of packets of a connection: those that this end returns to its peer, and those that the peer
- * has returned. All are counts since the connection began, modulo 2^32.
+ * has returned. All are counts since the connection began, modulo 2^32; on the way they may be modulo 2^16.
  *
  * <p>Threading: the receiving half releases; any thread that sends a message reports; the thread that polls enters what
  * the peer has returned.
@@ -41,10 +41,11 @@ final class Credits {
 
     /** The peer reports its releases; messages may overtake each other. Returns whether that was news. */
     boolean enter(int count) {
-        if (count - returned > 0) {
-            returned = count;
-            return true;
+        int before = returned;
+        int news = (short) (count - before);
+        if (news > 0) {
+            returned = before + news;
         }
-        return false;
+        return news > 0;
     }
 }

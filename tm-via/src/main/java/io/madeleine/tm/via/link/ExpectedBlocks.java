@@ -10,9 +10,7 @@ import java.util.Arrays;
  * <p>Threading: guarded by the receiver's lock.
  */
 final class ExpectedBlocks {
-    /** A shorter stretch is not worth a registration. */
-    private static final int LEAST_BYTES = 4096;
-
+    private final int leastBytes;
     private MemorySegment[] memories = new MemorySegment[8];
     private long[] offsets = new long[8];
     private long[] positions = new long[8];
@@ -21,14 +19,23 @@ final class ExpectedBlocks {
     private int end;
     private long endPosition;
 
+    /**
+     * Expects nothing.
+     *
+     * @param leastBytes the shortest stretch that is worth an operation of its own
+     */
+    ExpectedBlocks(int leastBytes) {
+        this.leastBytes = leastBytes;
+    }
+
     /** Adds blocks for the payload behind what is expected, or taken, already. */
     void add(BufferGroup blocks, long takenPosition) {
         endPosition = Math.max(endPosition, takenPosition);
         while (!blocks.isEmpty()) {
-            long bytes = blocks.bytesInShortRanges(LEAST_BYTES);
+            long bytes = blocks.bytesInShortRanges(leastBytes);
             if (bytes == 0) {
                 bytes = blocks.bytes(0);
-                if (bytes >= LEAST_BYTES && blocks.segment(0).isNative()) {
+                if (bytes >= leastBytes && blocks.segment(0).isNative()) {
                     add(blocks.segment(0), blocks.offset(0), endPosition, bytes);
                 }
             }
@@ -105,6 +112,31 @@ final class ExpectedBlocks {
 
     MemorySegment firstMemory() {
         return memories[first];
+    }
+
+    /** How many blocks there are. */
+    int count() {
+        return end - first;
+    }
+
+    /** The memory of the i-th block, 0 being the one in front. */
+    MemorySegment memory(int i) {
+        return memories[first + i];
+    }
+
+    /** Whether the i-th block contains a position. */
+    boolean contains(int i, long position) {
+        return positions[first + i] <= position && position < positions[first + i] + lengths[first + i];
+    }
+
+    /** How many bytes the i-th block has from a position on. */
+    long bytesFrom(int i, long position) {
+        return positions[first + i] + lengths[first + i] - position;
+    }
+
+    /** The offset in the i-th block of the byte at a position. */
+    long offsetOf(int i, long position) {
+        return offsets[first + i] + position - positions[first + i];
     }
 
     /** The offset in the block in front of the byte at a position. */

@@ -66,6 +66,11 @@ final class Lane implements Completion {
         this.firstOperation = port.newOperations(this, count);
     }
 
+    /** How many slots it has now: the number of the next one. */
+    int slotCount() {
+        return slots;
+    }
+
     /** Adds slots, all in one slab; returns the slab. */
     Slab addSlots(int number, int slotBytes) {
         Slab slab = port.newSlab((long) number * slotBytes, Flags.FI_SEND);
@@ -134,6 +139,11 @@ final class Lane implements Completion {
             whenBehind.run();
         }
         return true;
+    }
+
+    /** Whether a message has not left yet because the provider does not take it. */
+    boolean isBehind() {
+        return behind;
     }
 
     /** Sends what the provider did not take before; returns whether nothing is left. */

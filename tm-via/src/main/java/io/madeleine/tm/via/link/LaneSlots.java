@@ -19,8 +19,10 @@ final class LaneSlots {
     static final int REVOKE = 8;
     static final int REVOKED = 9;
 
+    static final int LANDED = 10;
+
     /** The number of slots of a line. */
-    static final int LINE = 10;
+    static final int LINE = 11;
 
     /** The size of a slot of a line. */
     static final int LINE_BYTES = 2112;

@@ -35,6 +35,8 @@ final class MessageHandler {
             }
             case MessageFlyweight.CREDIT -> {} // it has been entered
             case MessageFlyweight.HEADER -> onHeader(word, bytes);
+            case MessageFlyweight.ANNOUNCE -> onAnnounced(word, bytes);
+            case MessageFlyweight.LANDED -> onLanded(memory, at, bytes, word);
             case MessageFlyweight.GRANT -> onGrant(memory, at, bytes);
             case MessageFlyweight.REVOKE -> onRevoke((int) word);
             case MessageFlyweight.REVOKED -> onRevoked(memory, at, bytes);
@@ -76,6 +78,32 @@ final class MessageHandler {
             } else {
                 violated("more packets than it has credits for");
             }
+        }
+    }
+
+    private void onAnnounced(long header, int bytes) {
+        RegisteredReceiver registered = connection.registeredReceiver();
+        if (registered == null || !PacketHeader.isValid(header) || bytes != MessageFlyweight.BYTES) {
+            violated("an invalid packet: " + PacketHeader.describe(header));
+        } else if (!connection.isClosed()) {
+            if (registered.onAnnounced(header)) {
+                connection.activate();
+            } else {
+                violated("more packets than it has credits for");
+            }
+        }
+    }
+
+    private void onLanded(MemorySegment memory, long at, int bytes, long count) {
+        if (count < 1
+                || count > GrantFlyweight.PIECES
+                || bytes != MessageFlyweight.BYTES + (int) count * Integer.BYTES) {
+            violated("a list of landed pieces of " + bytes + " bytes");
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            connection.onWritten(
+                    memory.get(Blocks.INT, at + MessageFlyweight.BYTES + (long) i * Integer.BYTES) & 0xFFFFFFFFL);
         }
     }
 

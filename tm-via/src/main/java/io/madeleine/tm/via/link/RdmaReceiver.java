@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 final class RdmaReceiver {
     private static final int CHUNKS = 4;
 
+    /** A shorter stretch is not worth a registration. */
+    private static final int LEAST_BYTES = 4096;
+
     private enum Retraction {
         NONE,
         REVOKING,
@@ -40,7 +43,7 @@ final class RdmaReceiver {
     private final SpinLock lock = new SpinLock();
     private final GrantTable grants = new GrantTable();
     private final PeerRegistrations registrations = new PeerRegistrations();
-    private final ExpectedBlocks expected = new ExpectedBlocks();
+    private final ExpectedBlocks expected = new ExpectedBlocks(LEAST_BYTES);
     private final HeaderRing headers;
     private final @Nullable Slab[] chunks = new Slab[CHUNKS];
     private int freeChunks = (1 << CHUNKS) - 1;

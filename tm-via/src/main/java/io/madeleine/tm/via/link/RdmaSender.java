@@ -63,6 +63,9 @@ final class RdmaSender implements Completion {
     private int filled;
     private int write;
 
+    /** What is to be told of pieces that have landed, where writes carry no immediate data; else null. */
+    private final @Nullable LandedPieces landed;
+
     private volatile boolean awaitsRoom;
     private volatile int held;
     private volatile int returned;
@@ -89,6 +92,7 @@ final class RdmaSender implements Completion {
         this.uses = new RegionUses.Use[writes];
         this.registrations = new KeptRegistration[writes];
         this.chunks = new Slab[writes];
+        this.landed = port.hasImmediateData() ? null : new LandedPieces(connection, lane, writes);
     }
 
     // ---- the sending half
@@ -174,7 +178,7 @@ final class RdmaSender implements Completion {
     }
 
     /** Throws if memory of the group was freed: its message is aborted then without waiting for a grant. */
-    private static void checkMemory(BufferGroup group) {
+    static void checkMemory(BufferGroup group) {
         for (int i = 0; i < group.count(); i++) {
             MemorySegment memory = group.segment(i);
             if (!memory.scope().isAlive()) {
@@ -291,16 +295,31 @@ final class RdmaSender implements Completion {
     private boolean begin(long address, int bytes, long descriptor, int operation) {
         int grant = begun & MASK;
         long immediate = GrantFlyweight.immediate(connection.peerNumber(), begun, piece);
+        long target = addresses[grant] + usedOfGrant;
         busy.setRelease(operation, 1);
-        int result = port.write(
-                address,
-                bytes,
-                descriptor,
-                immediate,
-                connection.peerAddress(),
-                addresses[grant] + usedOfGrant,
-                keys[grant],
-                firstOperation + operation);
+        int result;
+        if (landed == null) {
+            result = port.write(
+                    address,
+                    bytes,
+                    descriptor,
+                    immediate,
+                    connection.peerAddress(),
+                    target,
+                    keys[grant],
+                    firstOperation + operation);
+        } else {
+            landed.set(operation, (int) immediate);
+            result = port.put(
+                    landed.scratch(),
+                    address,
+                    bytes,
+                    descriptor,
+                    connection.peerAddress(),
+                    target,
+                    keys[grant],
+                    firstOperation + operation);
+        }
         if (result != ViaPort.BEGUN) {
             busy.setRelease(operation, 0);
             if (result != ViaPort.AGAIN) {
@@ -390,6 +409,13 @@ final class RdmaSender implements Completion {
 
     @Override
     public void completed(int tag, long bytes) {
+        if (landed != null) {
+            landed.add(tag);
+        }
+        end(tag);
+    }
+
+    private void end(int tag) {
         boolean isBack = endUse(tag);
         if (isBack) {
             returned = returned + 1; // written by one thread at a time
@@ -402,8 +428,13 @@ final class RdmaSender implements Completion {
 
     @Override
     public void failed(int tag, int code, String reason) {
-        completed(tag, 0);
+        end(tag);
         connection.lost("writing to it failed: " + reason);
+    }
+
+    /** Tells what could not be told before; returns whether nothing is left. */
+    boolean flush() {
+        return landed == null || landed.flush();
     }
 
     /** Whether no write is outstanding. */
@@ -419,6 +450,9 @@ final class RdmaSender implements Completion {
     /** Frees the memory; the link is idle, or the endpoint closed. */
     void free() {
         port.freeOperations(firstOperation, writes);
+        if (landed != null) {
+            landed.close();
+        }
         for (int i = 0; i < writes; i++) {
             boolean _ = endUse(i);
             Slab chunk = chunks[i];

@@ -2,6 +2,7 @@ package io.madeleine.tm.via.link;
 
 import io.madeleine.api.LossKind;
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.handshake.Handshake;
 import io.madeleine.pmm.handshake.HandshakeLine;
 import io.madeleine.pmm.handshake.PendingConnection;
@@ -18,6 +19,7 @@ import io.madeleine.tm.via.port.ViaPort;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -47,6 +49,9 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private final Credits headers;
     private final RdmaReceiver receiver;
     private volatile @Nullable RdmaSender sender;
+    private final Credits tagged;
+    private volatile @Nullable RegisteredReceiver registeredReceiver;
+    private volatile @Nullable RegisteredSender registeredSender;
     private final Queue<byte[]> frames = new ConcurrentLinkedQueue<>();
     private final ConnectionEnd end = new ConnectionEnd();
     private final ControlMessages control;
@@ -59,6 +64,8 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private long peerToken;
     private int peerPacketCount;
     private int peerHeaderCount;
+    private int peerTaggedCount;
+    private int peerPieceBytes;
     private boolean reserved;
     private @Nullable Handshake handshake;
     private volatile @Nullable ConnectionRequest request;
@@ -84,13 +91,17 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         this.sizes = sizes;
         this.receives = home.port().receives();
         int headerCount = sizes.rdma().headers();
-        this.lane = new Lane(
-                home.port(), peer, LaneSlots.LINE + sizes.packetCount() + headerCount, home::behind, this::roomMade);
+        int slots = LaneSlots.LINE
+                + sizes.packetCount()
+                + headerCount
+                + sizes.registered().window();
+        this.lane = new Lane(home.port(), peer, slots, home::behind, this::roomMade);
         this.inbox = new Inbox(receives, sizes.packetCount());
         this.packets = new Credits(sizes.packetCount());
         this.headers = new Credits(headerCount);
+        this.tagged = new Credits(sizes.registered().window());
         this.receiver = new RdmaReceiver(this, lane, home.regions(), headers, sizes.rdma());
-        this.control = new ControlMessages(this, lane, packets, headers, receiver);
+        this.control = new ControlMessages(this, lane, packets, headers, tagged, receiver);
         this.messages = new MessageHandler(this, inbox, receiver, control);
         lane.addSlots(LaneSlots.LINE, LaneSlots.LINE_BYTES);
     }
@@ -102,6 +113,16 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     /** The number that the peer gave the connection. */
     int peerNumber() {
         return peerNumber;
+    }
+
+    /** The tag by which this end receives a piece of via/registered. */
+    long ownTag(int piece) {
+        return PieceTags.of(port().tagBits(), number, token, piece);
+    }
+
+    /** The tag by which the peer receives a piece. */
+    long peerTag(int piece) {
+        return PieceTags.of(port().tagBits(), peerNumber, peerToken, piece);
     }
 
     /** This end's number. */
@@ -138,7 +159,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     /** Reserves the receives of a connection, before the peer can send anything. */
     public void reserve() {
         if (!reserved) {
-            receives.reserve(sizes.receiveCount());
+            receives.reserve(sizes.receiveCount(home.port()));
             reserved = true;
         }
     }
@@ -146,7 +167,13 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     /** Sends an opening, {@link MessageFlyweight#OPEN} or {@link MessageFlyweight#ACCEPT}. */
     public void sendOpening(int kind, byte[] ownName) {
         int slot = frameSlot++;
-        Opening opening = new Opening(number, sizes.packetCount(), sizes.rdma().headers(), ownName);
+        Opening opening = new Opening(
+                number,
+                sizes.packetCount(),
+                sizes.rdma().headers(),
+                sizes.registered().window(),
+                sizes.registered().pieceBytes(),
+                ownName);
         int bytes = opening.write(lane.memory(slot), lane.offset(slot) + MessageFlyweight.BYTES);
         address(slot, kind, token);
         lane.send(slot, MessageFlyweight.BYTES + bytes);
@@ -162,6 +189,8 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         peerToken = itsToken;
         peerPacketCount = opening.packetCount();
         peerHeaderCount = opening.headerCount();
+        peerTaggedCount = opening.taggedCount();
+        peerPieceBytes = opening.pieceBytes();
         return true;
     }
 
@@ -229,13 +258,33 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         ViaPoolLink opened =
                 new ViaPoolLink(this, made.modules().getFirst(), lane, inbox, packets, LaneSlots.LINE, window);
         pool = opened;
-        links = made.modules().size() == 1
-                ? List.of(opened)
-                : List.of(opened, openRdma(made.modules().getLast()));
+        List<TransmissionLink> all = new ArrayList<>(List.of(opened));
+        for (TransmissionCapabilities further :
+                made.modules().subList(1, made.modules().size())) {
+            all.add(further.id().equals(ViaRegisteredLink.ID) ? openRegistered(further) : openRdma(further));
+        }
+        links = List.copyOf(all);
+    }
+
+    private ViaRegisteredLink openRegistered(TransmissionCapabilities capabilities) {
+        RegisteredSizes own = sizes.registered();
+        int window = Math.min(own.window(), peerTaggedCount);
+        int pieceBytes = Math.min(own.pieceBytes(), peerPieceBytes);
+        if (window < 2 || pieceBytes < 1) {
+            throw new SessionException("the peer has no room for the module " + capabilities.id());
+        }
+        int firstSlot = lane.slotCount();
+        lane.addSlots(own.window(), LaneSlots.HEADER_BYTES);
+        RegisteredReceiver receives = new RegisteredReceiver(this, home.regions(), tagged, own.window(), pieceBytes);
+        RegisteredSender sends =
+                new RegisteredSender(this, lane, home.regions(), tagged, firstSlot, window, pieceBytes);
+        registeredReceiver = receives;
+        registeredSender = sends;
+        return new ViaRegisteredLink(this, capabilities, sends, receives);
     }
 
     private ViaRdmaLink openRdma(TransmissionCapabilities capabilities) {
-        int firstSlot = LaneSlots.LINE + sizes.packetCount();
+        int firstSlot = lane.slotCount();
         int window = Math.min(sizes.rdma().headers(), peerHeaderCount);
         lane.addSlots(sizes.rdma().headers(), LaneSlots.HEADER_BYTES);
         RdmaSender opened = new RdmaSender(this, lane, home.regions(), headers, firstSlot, window, sizes.rdma());
@@ -257,6 +306,11 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return !links.isEmpty() || end.isClosedHere();
     }
 
+    /** Whether a handshake has failed, so that this never was a connection. */
+    public boolean hasFailedToOpen() {
+        return links.isEmpty() && handshake != null;
+    }
+
     /** The address of the peer's adapter, once this process has requested the connection. */
     public Optional<String> requestedAddress() {
         return Optional.ofNullable(request).map(ConnectionRequest::peerAddress);
@@ -269,14 +323,16 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         MemorySegment memory = lane.memory(slot);
         long at = lane.offset(slot);
         MessageFlyweight.address(memory, at, peerNumber, kind, peerToken, word);
-        MessageFlyweight.credits(memory, at, packets.report(), headers.report());
+        MessageFlyweight.credits(memory, at, packets.report(), headers.report(), tagged.report());
     }
 
     /** A message for this connection has arrived, with the right token. */
     public void onMessage(int slot, MemorySegment memory, long at, int bytes) {
         heard = true;
         boolean mayHaveRoom = packets.enter(MessageFlyweight.packets(memory, at));
-        if (headers.enter(MessageFlyweight.headers(memory, at)) || mayHaveRoom) {
+        mayHaveRoom |= headers.enter(MessageFlyweight.headers(memory, at));
+        mayHaveRoom |= tagged.enter(MessageFlyweight.tagged(memory, at));
+        if (mayHaveRoom) {
             roomMade();
         }
         if (!messages.handle(slot, memory, at, bytes)) {
@@ -334,7 +390,10 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private boolean hasRoomAgain() {
         ViaPoolLink small = pool;
         RdmaSender large = sender;
-        return small != null && small.hasRoomAgain() || large != null && large.hasRoomAgain();
+        RegisteredSender medium = registeredSender;
+        return small != null && small.hasRoomAgain()
+                || large != null && large.hasRoomAgain()
+                || medium != null && medium.hasRoomAgain();
     }
 
     /** Returns credits if enough are due. */
@@ -376,15 +435,32 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return sender;
     }
 
-    /** Whether everything that was sent has left. */
+    /** The receiving half of via/registered; null if there is none. */
+    @Nullable
+    RegisteredReceiver registeredReceiver() {
+        return registeredReceiver;
+    }
+
+    /** Whether everything that was sent has left, and no receive of this connection alone is posted. */
     public boolean isIdle() {
         RdmaSender opened = sender;
-        return lane.isIdle() && (opened == null || opened.isIdle());
+        RegisteredSender medium = registeredSender;
+        RegisteredReceiver posted = registeredReceiver;
+        return lane.isIdle()
+                && (opened == null || opened.isIdle())
+                && (medium == null || medium.isIdle())
+                && (posted == null || posted.isIdle());
     }
 
     /** Whether memory of the user is granted to the peer. */
     public boolean hasPosted() {
-        return receiver.hasPosted();
+        RegisteredReceiver posted = registeredReceiver;
+        return receiver.hasPosted() || posted != null && posted.hasPosted();
+    }
+
+    private boolean mayRetract() {
+        RegisteredReceiver posted = registeredReceiver;
+        return receiver.mayRetract() || posted != null && posted.mayRetract();
     }
 
     // ---- the connection
@@ -437,7 +513,9 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
 
     private boolean hasPackets() {
         ViaPoolLink opened = pool;
-        return opened != null && (opened.hasPackets() || receiver.hasPackets());
+        RegisteredReceiver medium = registeredReceiver;
+        return opened != null
+                && (opened.hasPackets() || receiver.hasPackets() || medium != null && medium.hasPackets());
     }
 
     /** Makes upcalls for arrivals and for the end; returns how many events that was. */
@@ -462,10 +540,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
             return false;
         }
         return listener != null
-                && (interested && hasPackets()
-                        || end.isReached() && !end.isTold()
-                        || hasRoomAgain()
-                        || receiver.mayRetract());
+                && (interested && hasPackets() || end.isReached() && !end.isTold() || hasRoomAgain() || mayRetract());
     }
 
     /** Whether there may be an event later without another message. */
@@ -473,7 +548,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         ViaPoolLink opened = pool;
         return !end.isClosedHere()
                 && opened != null
-                && (hasPackets() || end.isReached() && !end.isTold() || hasRoomAgain() || receiver.mayRetract());
+                && (hasPackets() || end.isReached() && !end.isTold() || hasRoomAgain() || mayRetract());
     }
 
     /** Marks it as being on the list of active connections; returns whether it was not. */
@@ -537,6 +612,10 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         leave(0);
         if (end.buryOnce()) {
             inbox.drop();
+            RegisteredReceiver posted = registeredReceiver;
+            if (posted != null) {
+                posted.cancelAll();
+            }
             home.closing(this);
         }
     }
@@ -550,12 +629,18 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     public void free() {
         inbox.drop();
         if (reserved) {
-            receives.release(sizes.receiveCount());
+            receives.release(sizes.receiveCount(home.port()));
         }
         receiver.free();
         RdmaSender opened = sender;
         if (opened != null) {
             opened.free();
+        }
+        RegisteredSender medium = registeredSender;
+        RegisteredReceiver posted = registeredReceiver;
+        if (medium != null && posted != null) {
+            medium.free();
+            posted.free();
         }
         lane.free();
     }

@@ -7,15 +7,16 @@ import java.lang.foreign.MemorySegment;
  * The head of every message between two endpoints; numbers are little-endian.
  *
  * <pre>
- *   0        4                 8                16               24          28          32
- *   +--------+-----------------+----------------+----------------+-----------+-----------+--------
- *   | to     | kind            | token          | word           | packets   | headers   | payload
- *   +--------+-----------------+----------------+----------------+-----------+-----------+--------
+ *   0        4                 8                16               24          28        30        32
+ *   +--------+-----------------+----------------+----------------+-----------+---------+---------+--------
+ *   | to     | kind            | token          | word           | packets   | headers | tagged  | payload
+ *   +--------+-----------------+----------------+----------------+-----------+---------+---------+--------
  * </pre>
  *
  * <p>"To" is the number that the receiver gave the connection, and "token" the random number that it gave with it: a
- * message with another token does not count. "Word" depends on the kind. "Packets" and "headers" return credits: how
- * many the sender of this message has released since the connection began, modulo 2^32.
+ * message with another token does not count. "Word" depends on the kind. "Packets", "headers" and "tagged" return
+ * credits of via/pool, via/rdma and via/registered: how many the sender of this message has released since the
+ * connection began, modulo 2^32 and 2^16.
  *
  * <p>Threading: stateless.
  */
@@ -77,6 +78,15 @@ public final class MessageFlyweight {
     /** Kind: the export is revoked. {@link #DETACH} answers it. */
     public static final int WITHDRAW = 16;
 
+    /** Kind: a packet of via/registered; its payload follows in tagged messages. The word is the packet's header. */
+    public static final int ANNOUNCE = 17;
+
+    /**
+     * Kind: pieces of via/rdma have landed, of a provider without immediate data. The word is their number; the payload
+     * is what the immediate data would be, 4 bytes each.
+     */
+    public static final int LANDED = 18;
+
     private static final int TO_OFFSET = 0;
     private static final int KIND_OFFSET = 4;
     private static final int TOKEN_OFFSET = 8;
@@ -95,9 +105,9 @@ public final class MessageFlyweight {
     }
 
     /** Writes the credits. */
-    public static void credits(MemorySegment memory, long at, int packets, int headers) {
+    public static void credits(MemorySegment memory, long at, int packets, int headers, int tagged) {
         memory.set(Blocks.INT, at + PACKETS_OFFSET, packets);
-        memory.set(Blocks.INT, at + HEADERS_OFFSET, headers);
+        memory.set(Blocks.INT, at + HEADERS_OFFSET, tagged << Short.SIZE | headers & 0xFFFF);
     }
 
     /** The receiver's number of the connection. */
@@ -127,6 +137,11 @@ public final class MessageFlyweight {
 
     /** The credits for headers. */
     public static int headers(MemorySegment memory, long at) {
-        return memory.get(Blocks.INT, at + HEADERS_OFFSET);
+        return memory.get(Blocks.INT, at + HEADERS_OFFSET) & 0xFFFF;
+    }
+
+    /** The credits for tagged messages and their announcements. */
+    public static int tagged(MemorySegment memory, long at) {
+        return memory.get(Blocks.INT, at + HEADERS_OFFSET) >>> Short.SIZE;
     }
 }

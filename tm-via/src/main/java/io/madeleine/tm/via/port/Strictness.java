@@ -10,9 +10,45 @@ package io.madeleine.tm.via.port;
  * @param maxSends how many sends and writes may be outstanding, at most
  * @param failsEvery every so many registrations of blocks fail; 0 for none
  * @param choosesKeys whether the provider chooses the keys of registrations, and takes none from the caller
+ * @param maxRanges how many ranges of memory a message may have, at most
+ * @param immediateBytes how many bytes of immediate data a write may carry, at most
+ * @param virtualAddresses whether peers name memory by virtual addresses, not by offsets
  */
 public record Strictness(
-        boolean registersLocal, boolean contextsInMemory, int maxSends, int failsEvery, boolean choosesKeys) {
+        boolean registersLocal,
+        boolean contextsInMemory,
+        int maxSends,
+        int failsEvery,
+        boolean choosesKeys,
+        int maxRanges,
+        int immediateBytes,
+        boolean virtualAddresses) {
     /** No further restrictions. */
-    public static final Strictness NONE = new Strictness(false, false, Integer.MAX_VALUE, 0, false);
+    public static final Strictness NONE =
+            new Strictness(false, false, Integer.MAX_VALUE, 0, false, Integer.MAX_VALUE, Integer.MAX_VALUE, false);
+
+    /** The same, with other failures of registrations. */
+    public Strictness failingEvery(int count) {
+        return new Strictness(
+                registersLocal,
+                contextsInMemory,
+                maxSends,
+                count,
+                choosesKeys,
+                maxRanges,
+                immediateBytes,
+                virtualAddresses);
+    }
+
+    /** The same, with virtual addresses. */
+    public Strictness withVirtualAddresses() {
+        return new Strictness(
+                registersLocal, contextsInMemory, maxSends, failsEvery, choosesKeys, maxRanges, immediateBytes, true);
+    }
+
+    /** The same, without immediate data. */
+    public Strictness withoutImmediateData() {
+        return new Strictness(
+                registersLocal, contextsInMemory, maxSends, failsEvery, choosesKeys, maxRanges, 0, virtualAddresses);
+    }
 }

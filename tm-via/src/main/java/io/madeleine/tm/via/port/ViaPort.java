@@ -9,8 +9,10 @@ import io.madeleine.tm.via.ffi.Fabric;
 import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.ffi.Flags;
+import io.madeleine.tm.via.ffi.IoVector;
 import io.madeleine.tm.via.ffi.Operations;
 import io.madeleine.tm.via.ffi.Registration;
+import io.madeleine.tm.via.ffi.TaggedMessages;
 import java.lang.foreign.Arena;
 import java.security.SecureRandom;
 import java.util.Optional;
@@ -40,6 +42,7 @@ public final class ViaPort implements AutoCloseable {
     private static final int BATCHES = 4;
     private static final int KEY_ATTEMPTS = 16;
     private static final int MAX_RECEIVES = 1 << 14;
+    private static final int MAX_RANGES = 8;
 
     private final Arena arena = Arena.ofShared();
 
@@ -50,7 +53,11 @@ public final class ViaPort implements AutoCloseable {
     private final Fabric fabric;
     private final Operations operations;
     private final Optional<Atomics> atomics;
+    private final Optional<TaggedMessages> tagged;
+    private final int tagBits;
+    private final int rangeCount;
     private final boolean writesVisibly;
+    private final int immediateBytes;
     private final long maxMessageBytes;
     private final CompletionQueue completions;
     private final OperationTable table;
@@ -82,9 +89,18 @@ public final class ViaPort implements AutoCloseable {
                 settings.receivesAreUnlimited() ? MAX_RECEIVES : Math.min(info.receiveCount(), MAX_RECEIVES);
         int sendLimit = Math.min(
                 Math.min(info.sendCount(), MAX_RECEIVES), settings.strictness().maxSends());
-        this.fabric = new Fabric(info, 2 * receiveLimit + sendLimit, settings.waits());
+        if (settings.strictness().virtualAddresses()) {
+            info.useVirtualAddresses();
+        }
+        this.immediateBytes =
+                (int) Math.min(info.immediateBytes(), settings.strictness().immediateBytes());
+        this.fabric = new Fabric(info, 3 * receiveLimit + sendLimit, settings.waits());
         this.operations = fabric.operations();
         this.atomics = fabric.atomics();
+        this.tagged = fabric.tagged();
+        this.tagBits = info.tagBits();
+        this.rangeCount = Math.min(
+                Math.min(info.rangeCount(), MAX_RANGES), settings.strictness().maxRanges());
         this.writesVisibly = info.hasVisibleWrites();
         this.maxMessageBytes = info.maxMessageBytes();
         this.completions = fabric.completions();
@@ -206,7 +222,8 @@ public final class ViaPort implements AutoCloseable {
                                 keptBytes,
                                 keptCount),
                         new KeptRegistrations(
-                                (address, bytes) -> register(address, bytes, Flags.FI_WRITE | Flags.FI_READ),
+                                (address, bytes) -> register(
+                                        address, bytes, Flags.FI_WRITE | Flags.FI_READ | Flags.FI_SEND | Flags.FI_RECV),
                                 cellBytes,
                                 keptBytes,
                                 keptCount),
@@ -303,7 +320,15 @@ public final class ViaPort implements AutoCloseable {
         return result;
     }
 
-    /** Writes to a peer's memory, with immediate data: {@link #BEGUN}, {@link #AGAIN}, or another error number. */
+    /** Whether {@link #write} may be called: the provider has enough immediate data. */
+    public boolean hasImmediateData() {
+        return immediateBytes >= Integer.BYTES;
+    }
+
+    /**
+     * Writes to a peer's memory, with 4 bytes of immediate data: {@link #BEGUN}, {@link #AGAIN}, or another error
+     * number.
+     */
     public int write(
             long address, long bytes, long descriptor, long data, long peer, long target, long key, int operation) {
         if (!outstanding.begin()) {
@@ -315,6 +340,34 @@ public final class ViaPort implements AutoCloseable {
             outstanding.end();
         }
         return result;
+    }
+
+    /** How many bits a tag has; 0 if tagged messages may not be used. */
+    public int tagBits() {
+        return tagBits;
+    }
+
+    /** How many ranges of memory a tagged message may have. */
+    public int rangeCount() {
+        return rangeCount;
+    }
+
+    /** Sends a tagged message: {@link #BEGUN}, {@link #AGAIN}, or another negative error number. */
+    public int sendTagged(IoVector ranges, long peer, long tag, int operation) {
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        return begun(tagged.orElseThrow().send(ranges, peer, tag, table.context(operation)));
+    }
+
+    /** Posts memory for a tagged message: {@link #BEGUN}, {@link #AGAIN}, or another negative error number. */
+    public int receiveTagged(IoVector ranges, long tag, int operation) {
+        return (int) tagged.orElseThrow().receive(ranges, tag, table.context(operation));
+    }
+
+    /** Asks for the end of a receive that was posted by {@link #receiveTagged}; its completion or failure follows. */
+    public void cancelTagged(int operation) {
+        tagged.orElseThrow().cancel(table.context(operation));
     }
 
     /** The longest message, write or read in bytes. */
@@ -451,7 +504,7 @@ public final class ViaPort implements AutoCloseable {
     private void handle(int entry) {
         long flags = completions.flags(entry);
         if ((flags & Flags.FI_REMOTE_CQ_DATA) != 0 && (flags & Flags.FI_RECV) == 0) {
-            written.accept(completions.data(entry));
+            written.accept(completions.data(entry) & 0xFFFFFFFFL);
             return;
         }
         if ((flags & Flags.FI_RECV) == 0) {

@@ -122,7 +122,7 @@ final class RemoteSender implements Completion {
         long at = (long) slot * SLOT_BYTES;
         MessageFlyweight.address(
                 memory.memory(), at, MessageFlyweight.NO_CONNECTION, message.kind(), message.key(), message.number());
-        MessageFlyweight.credits(memory.memory(), at, 0, 0);
+        MessageFlyweight.credits(memory.memory(), at, 0, 0, 0);
         MemorySegment.copy(payload, 0, memory.memory(), ValueLayout.JAVA_BYTE, at + PAYLOAD_AT, payload.length);
         inSlots[slot] = queued;
         int result = port.sendWithCompletion(

@@ -18,7 +18,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** The binding agrees with the headers of the installed libfabric, as a C program sees them. */
 class FabricOffsetsTest {
     private static final List<String> HEADERS = List.of(
-            "fabric.h", "fi_domain.h", "fi_endpoint.h", "fi_cm.h", "fi_rma.h", "fi_atomic.h", "fi_errno.h", "fi_eq.h");
+            "fabric.h",
+            "fi_domain.h",
+            "fi_endpoint.h",
+            "fi_cm.h",
+            "fi_rma.h",
+            "fi_tagged.h",
+            "fi_atomic.h",
+            "fi_errno.h",
+            "fi_eq.h");
 
     @TempDir
     Path directory;
