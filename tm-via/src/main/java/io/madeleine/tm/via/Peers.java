@@ -1,5 +1,6 @@
 package io.madeleine.tm.via;
 
+import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.port.LocalEndpoints;
 import io.madeleine.tm.via.port.ViaPort;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import java.util.Map;
  */
 final class Peers {
     private final ViaPort port;
+    private final boolean haveFiles;
     private final Map<String, Peer> byName = new HashMap<>();
     private final Map<Long, String> names = new HashMap<>();
 
@@ -26,15 +28,34 @@ final class Peers {
         }
     }
 
-    Peers(ViaPort port) {
+    /**
+     * Knows no peer.
+     *
+     * @param haveFiles whether each endpoint has a file, as those of the provider shm
+     */
+    Peers(ViaPort port, boolean haveFiles) {
         this.port = port;
+        this.haveFiles = haveFiles;
     }
 
-    /** The number of a peer, which is added if it is new. */
+    /** Whether there may be an endpoint with this name. */
+    boolean mayExist(byte[] name) {
+        return !haveFiles || ShmFiles.isThere(name);
+    }
+
+    /**
+     * The number of a peer, which is added if it is new.
+     *
+     * @throws FabricException if there is no such endpoint, as far as this can be told
+     */
     long use(byte[] name) {
+
         String text = HexFormat.of().formatHex(name);
         Peer peer = byName.get(text);
         if (peer == null) {
+            if (!mayExist(name)) {
+                throw new FabricException(0, "the peer's endpoint does not exist any more");
+            }
             peer = new Peer(port.addPeer(name));
             LocalEndpoints.use(text);
             byName.put(text, peer);

@@ -40,9 +40,7 @@ final class ShmFiles {
      * file.
      */
     static void closeButKeep(byte[] endpoint, Runnable closing) {
-        String text = new String(endpoint, StandardCharsets.UTF_8);
-        String name =
-                text.substring(text.indexOf(SCHEME_END) + SCHEME_END.length()).replace("\0", "");
+        String name = fileName(endpoint);
         Path file = DIRECTORY.resolve(name);
         Path kept = DIRECTORY.resolve(name + KEPT);
         try {
@@ -53,6 +51,21 @@ final class ShmFiles {
             System.getLogger("io.madeleine.tm.via").log(System.Logger.Level.DEBUG, "cannot keep " + file, e);
             closing.run(); // closing twice does nothing
         }
+    }
+
+    private static String fileName(byte[] endpoint) {
+        String text = new String(endpoint, StandardCharsets.UTF_8);
+        int begin = text.indexOf(SCHEME_END);
+        return begin < 0 ? "" : text.substring(begin + SCHEME_END.length()).replace("\0", "");
+    }
+
+    /**
+     * Whether an endpoint with this name has its file. A peer without one must not get into the address vector: the
+     * provider of libfabric 1.17 gives the next peer the same number, and removes both when one of them goes.
+     */
+    static boolean isThere(byte[] endpoint) {
+        String name = fileName(endpoint);
+        return !name.isEmpty() && name.indexOf('/') < 0 && Files.isRegularFile(DIRECTORY.resolve(name));
     }
 
     /** Removes the files of processes that have ended. */

@@ -32,7 +32,9 @@ import io.madeleine.tm.via.port.ViaPort;
 import io.madeleine.tm.via.remote.RemoteHome;
 import io.madeleine.tm.via.remote.ViaRemoteMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Iterator;
@@ -56,6 +58,17 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     /** Receives for openings and frames of peers that have no connection yet. */
     private static final int LINE_RECEIVES = 16;
 
+    /**
+     * How many peers that have not proved the session's secret may be among those of the endpoint. All peers of a
+     * session may call at once. Over shm an endpoint has room for 256 peers.
+     */
+    private static final int MOST_UNPROVED = 256;
+
+    private static final int MOST_UNPROVED_SHM = 128;
+
+    /** How many more that failed to prove it, until what was sent to them has left. */
+    private static final int MOST_STRANGERS = 32;
+
     private static final long CLOSING_NS = 1_000_000_000;
     private static final long BEHIND_NS = 200_000;
     private static final long PEER_CHECK_NS = 500_000_000;
@@ -78,6 +91,10 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final Map<ViaConnection, PendingConnection> calls = new HashMap<>();
     private final Map<ViaConnection, ViaAddress> processes = new HashMap<>();
     private final Queue<ViaConnection> graves = new ConcurrentLinkedQueue<>();
+
+    /** Lines of peers that have opened them, failed the handshake, and are not freed yet, oldest first. */
+    private final Deque<Stranger> strangers = new ArrayDeque<>();
+
     private final Queue<Arrived> openings = new ConcurrentLinkedQueue<>();
     private final Queue<Long> released = new ConcurrentLinkedQueue<>();
     private boolean someUnheard;
@@ -92,7 +109,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         this.context = context;
         this.sizes = sizes;
         this.connections = new ConnectionTable();
-        this.manager = new ConnectionManager(ViaPmm.NAME, context, HandshakeLimits.DEFAULT, upcalls::add);
+        boolean isShared = info.provider().equals(Providers.SHM);
+        this.manager = new ConnectionManager(ViaPmm.NAME, context, limits(isShared), upcalls::add);
         this.port = new ViaPort(info, settings, context.newDemand(), this, this::onWritten);
         if (sizes.rdma().isOn() && !port.hasImmediateData() && !port.putsVisibly()) {
             String provider = info.provider();
@@ -108,13 +126,19 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 sizes.rdma().keptCount(),
                 sizes.rdma().trustsNative());
         this.address = ViaAddress.own(info.provider(), port.name());
-        this.peers = new Peers(port);
-        if (info.provider().equals(Providers.SHM)) {
+        this.peers = new Peers(port, isShared);
+        if (isShared) {
             LocalEndpoints.open(localName());
         }
         this.remote = new ViaRemoteMemory(this, context);
         this.progress = new ViaProgress(this, context.reactor());
         port.receives().reserve(LINE_RECEIVES);
+    }
+
+    private static HandshakeLimits limits(boolean isShared) {
+        HandshakeLimits usual = HandshakeLimits.DEFAULT;
+        return new HandshakeLimits(
+                usual.timeoutNs(), isShared ? MOST_UNPROVED_SHM : MOST_UNPROVED, usual.maxWaitNs(), usual.keys());
     }
 
     @Override
@@ -295,7 +319,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     private void onOpen(MemorySegment memory, long at, int bytes) {
         Optional<Opening> opening = opening(memory, at, bytes);
-        if (opening.isEmpty() || closed) {
+        if (opening.isEmpty() || closed || !peers.mayExist(opening.get().name())) {
             return;
         }
         lock.lock();
@@ -459,8 +483,36 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     @Override
     public void closing(ViaConnection connection) {
+        if (connection.hasFailedToOpen()) {
+            addStranger(connection);
+        }
         graves.add(connection);
         port.outstanding().need();
+    }
+
+    private record Stranger(ViaConnection line, long failedNs) {}
+
+    private void addStranger(ViaConnection line) {
+        lock.lock();
+        try {
+            if (!processes.containsKey(line)) { // not a process that this one has called
+                strangers.add(new Stranger(line, System.nanoTime()));
+            }
+            dropStrangers();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A stranger is told why it was refused if it listens soon, and if not too many others follow. */
+    private void dropStrangers() {
+        Stranger oldest = strangers.peek();
+        while (oldest != null
+                && (strangers.size() > MOST_STRANGERS || System.nanoTime() - oldest.failedNs > CLOSING_NS)) {
+            oldest.line.drop();
+            strangers.remove();
+            oldest = strangers.peek();
+        }
     }
 
     // ---- polling
@@ -538,6 +590,12 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     /** Frees closed connections whose messages have left, while no thread handles completions for them. */
     private void bury() {
+        lock.lock();
+        try {
+            dropStrangers();
+        } finally {
+            lock.unlock();
+        }
         for (Iterator<ViaConnection> left = graves.iterator(); left.hasNext(); ) {
             ViaConnection connection = left.next();
             if (connection.flush() && connection.isIdle()) {
@@ -565,6 +623,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         lines.remove(connection);
         calls.remove(connection);
         processes.remove(connection);
+        strangers.removeIf(stranger -> stranger.line == connection);
         connection.free();
         peers.release(connection.peerAddress());
     }
