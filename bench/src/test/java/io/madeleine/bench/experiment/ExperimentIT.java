@@ -40,7 +40,7 @@ class ExperimentIT {
         List<String> lines = out.toString().lines().toList();
         assertEquals(Experiments.ALL.size() + 1, lines.size());
         assertTrue(
-                lines.get(1).matches("madeleine2-fig5 +Madeleine II \\(RR-3976, 2000\\) +Figure 5, .* +ready"),
+                lines.get(1).matches("madeleine2-fig4 +Madeleine II \\(RR-3976, 2000\\) +Figure 4, .* +ready"),
                 lines.get(1));
         assertEquals(
                 Experiments.ids().size(), Experiments.ids().stream().distinct().count());
@@ -73,10 +73,31 @@ class ExperimentIT {
         }
     }
 
+    /** Each curve but the last is one module, whatever the size. */
+    @Test
+    void shouldSendAllBlocksThroughTheModuleThatTheCurveNames() {
+        SetUp setUp = Experiments.of("madeleine2-fig4").orElseThrow().setUp();
+        for (Variation variation : setUp.variations()) {
+            List<String> settings = new ArrayList<>(variation.settings());
+            settings.add("tm.via.adapters.default.provider=shm");
+            SelectionTable table = SessionInfo.of(settings)
+                    .protocol("via")
+                    .flatMap(Protocol::selection)
+                    .orElseThrow();
+            for (long bytes : setUp.sizes()) {
+                int link = table.select(bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                String id = table.modules().get(link).id();
+                assertTrue(
+                        variation.name().equals("adaptive") || id.equals("via/" + variation.name()),
+                        variation.name() + ", " + bytes + ": " + id);
+            }
+        }
+    }
+
     @Test
     void shouldSayWhichExperimentsThereAre() {
         assertEquals(2, perf("--experiment", "fig99"));
-        assertTrue(err.toString().contains("expected one of madeleine2-fig5, madeleine2-fig6"), err.toString());
+        assertTrue(err.toString().contains("expected one of madeleine2-fig4, madeleine2-fig5"), err.toString());
     }
 
     /** Two processes each, for real; and once more from the rows that were kept. */
