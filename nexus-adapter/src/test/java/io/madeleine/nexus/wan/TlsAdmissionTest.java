@@ -137,7 +137,7 @@ class TlsAdmissionTest {
                                 if (served.incrementAndGet() % 2 == 0) {
                                     throw new OutOfMemoryError("unable to create native thread");
                                 }
-                                run();
+                                task.run();
                             }
                         },
                         notices)) {

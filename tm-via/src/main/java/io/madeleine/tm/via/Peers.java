@@ -49,7 +49,6 @@ final class Peers {
      * @throws FabricException if there is no such endpoint, as far as this can be told
      */
     long use(byte[] name) {
-
         String text = HexFormat.of().formatHex(name);
         Peer peer = byName.get(text);
         if (peer == null) {
