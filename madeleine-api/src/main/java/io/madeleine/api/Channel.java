@@ -114,8 +114,12 @@ public interface Channel {
      * never waits, and keeps no block beyond the call. Code that must not wait tries this first, and then begins the
      * message by {@link #tryBeginPacking}. Does not allocate.
      *
+     * <p>Does not drive the networks either. Some networks learn of new room only when they are driven, so a loop of
+     * tries needs {@link Session#progress} between them.
+     *
      * @return whether the message was sent; if not, nothing of it was: another message is being sent or waits for its
-     *     turn, the network has no room at the moment, or the block is too large to be sent in one step
+     *     turn, the network has no room at the moment, the block is too large to be sent in one step, or the network
+     *     sends nothing this way ({@code tcp})
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      * @throws IndexOutOfBoundsException if the block does not lie in the segment
      * @throws PeerFailedException if the process has died or left
@@ -260,8 +264,9 @@ public interface Channel {
      *
      * <p>The handler is not the target of interrupts: it is called with the interrupt status clear, and its own waits
      * continue when the thread is interrupted. The status is set again when the handler returns, also if the handler
-     * itself has set it. If a user's thread called the handler during a wait, that wait then ends with
-     * {@link WaitInterruptedException}; a thread of the session clears the status.
+     * itself has set it. If a user's thread called the handler during a wait, that wait then ends: with its
+     * result if its condition is met, else with {@link WaitInterruptedException}. The status stays set. A thread of the
+     * session clears it.
      */
     void onMessage(MessageHandler handler);
 

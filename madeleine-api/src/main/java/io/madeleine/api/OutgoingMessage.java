@@ -151,10 +151,11 @@ public non-sealed interface OutgoingMessage extends Message {
     Completion endPackingAsync();
 
     /**
-     * Aborts the message unless {@link #endPacking()} has returned normally: its receiver gets a
-     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end, and aborts nothing
-     * after {@link #endPackingAsync()}: that message is still sent, and its blocks stay lent until its completion is
-     * done.
+     * Aborts the message unless {@link #endPacking()} has returned normally: its receiver gets a {@link
+     * MessageAbortedException}, and the connection stays usable. If parts of a long message are on their way, the next
+     * one can begin only when the receiver has taken them and come to the abort. Does nothing after the end, and aborts
+     * nothing after {@link #endPackingAsync()}: that message is still sent, and its blocks stay lent until its
+     * completion is done.
      *
      * <p>If a call of {@link #endPacking()} has failed, for instance at its deadline, the message may have left in the
      * meantime. It is then delivered as if the call had succeeded. To be certain, call {@link #endPacking()} again,
