@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: the receiving half of the link, and the thread that polls; guarded by a spin lock.
  */
-final class RdmaReceiver {
+final class RdmaReceiver implements PacketReceiver {
     private static final int CHUNKS = 4;
 
     /** A shorter stretch is not worth a registration. */
@@ -84,7 +84,8 @@ final class RdmaReceiver {
         return mayRetract;
     }
 
-    long front() {
+    @Override
+    public long front() {
         lock.lock();
         try {
             if (headers.isEmpty()) {
@@ -110,7 +111,8 @@ final class RdmaReceiver {
     }
 
     /** Takes payload into the group, or drops it if there is none. */
-    long take(@Nullable BufferGroup group, long maxBytes) {
+    @Override
+    public long take(@Nullable BufferGroup group, long maxBytes) {
         lock.lock();
         try {
             long moved = 0;
@@ -178,7 +180,8 @@ final class RdmaReceiver {
         }
     }
 
-    void release() {
+    @Override
+    public void release() {
         lock.lock();
         try {
             packetStart = packetEnd();
@@ -192,7 +195,8 @@ final class RdmaReceiver {
         }
     }
 
-    void expect(BufferGroup blocks) {
+    @Override
+    public void expect(BufferGroup blocks) {
         lock.lock();
         try {
             expected.add(blocks, taken);
@@ -203,7 +207,8 @@ final class RdmaReceiver {
         }
     }
 
-    int retract() {
+    @Override
+    public int retract() {
         lock.lock();
         try {
             expected.clear(taken);

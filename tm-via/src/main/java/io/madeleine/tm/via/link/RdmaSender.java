@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: the sending half of the link; grants and revocations come from the thread that polls, completions too.
  */
-final class RdmaSender implements Completion {
+final class RdmaSender implements Completion, PacketSender {
     private static final int MASK = GrantFlyweight.GRANTS - 1;
 
     private final ViaConnection connection;
@@ -97,7 +97,8 @@ final class RdmaSender implements Completion {
 
     // ---- the sending half
 
-    int send(long header, BufferGroup group, long trailer) {
+    @Override
+    public int send(long header, BufferGroup group, long trailer) {
         if (connection.isOver()) {
             return LinkStatus.CLOSED;
         }
@@ -344,7 +345,8 @@ final class RdmaSender implements Completion {
     }
 
     /** Whether the link still reads memory of the session. */
-    boolean holdsMemory() {
+    @Override
+    public boolean holdsMemory() {
         return held != returned;
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: the receiving half of the link, and the thread that polls; guarded by a spin lock.
  */
-final class RegisteredReceiver implements Completion {
+final class RegisteredReceiver implements Completion, PacketReceiver {
     /** A shorter stretch is not worth a range of its own. */
     private static final int LEAST_BYTES = 256;
 
@@ -98,7 +98,8 @@ final class RegisteredReceiver implements Completion {
         return mayRetract;
     }
 
-    long front() {
+    @Override
+    public long front() {
         lock.lock();
         try {
             return headers.isEmpty() ? 0 : headers.front();
@@ -123,7 +124,8 @@ final class RegisteredReceiver implements Completion {
     }
 
     /** Takes payload into the group, or drops it if there is none. */
-    long take(@Nullable BufferGroup group, long maxBytes) {
+    @Override
+    public long take(@Nullable BufferGroup group, long maxBytes) {
         long moved = 0;
         boolean isDue = false;
         lock.lock();
@@ -189,7 +191,8 @@ final class RegisteredReceiver implements Completion {
         }
     }
 
-    void release() {
+    @Override
+    public void release() {
         lock.lock();
         try {
             packetStart += PacketHeader.payloadBytes(headers.front());
@@ -205,7 +208,8 @@ final class RegisteredReceiver implements Completion {
         }
     }
 
-    void expect(BufferGroup blocks) {
+    @Override
+    public void expect(BufferGroup blocks) {
         lock.lock();
         try {
             expected.add(blocks, taken);
@@ -215,7 +219,8 @@ final class RegisteredReceiver implements Completion {
         }
     }
 
-    int retract() {
+    @Override
+    public int retract() {
         lock.lock();
         try {
             expected.clear(taken);
@@ -363,6 +368,11 @@ final class RegisteredReceiver implements Completion {
 
     @Override
     public void completed(int tag, long bytes) {
+        if (bytes != lengths[tag]) {
+            connection.lost("it sent a piece of " + bytes + " bytes instead of " + lengths[tag]);
+            failed(tag, 0, "a piece of another length");
+            return;
+        }
         lock.lock();
         try {
             boolean wasCancelled = states[tag] == State.CANCELLED;
@@ -374,9 +384,6 @@ final class RegisteredReceiver implements Completion {
             mayRetract |= isRetracting;
         } finally {
             lock.unlock();
-        }
-        if (bytes != lengths[tag]) {
-            connection.lost("it sent a piece of " + bytes + " bytes instead of " + lengths[tag]);
         }
         connection.activate();
     }

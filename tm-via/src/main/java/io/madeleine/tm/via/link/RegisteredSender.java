@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: the sending half of the link; completions come from the thread that polls.
  */
-final class RegisteredSender implements Completion {
+final class RegisteredSender implements Completion, PacketSender {
     private final ViaConnection connection;
     private final Lane lane;
     private final ViaPort port;
@@ -85,7 +85,8 @@ final class RegisteredSender implements Completion {
 
     // ---- the sending half
 
-    int send(long header, BufferGroup group, long trailer) {
+    @Override
+    public int send(long header, BufferGroup group, long trailer) {
         if (connection.isOver()) {
             return LinkStatus.CLOSED;
         }
@@ -241,7 +242,8 @@ final class RegisteredSender implements Completion {
     }
 
     /** Whether the link still reads memory of the session. */
-    boolean holdsMemory() {
+    @Override
+    public boolean holdsMemory() {
         return held != returned;
     }
 

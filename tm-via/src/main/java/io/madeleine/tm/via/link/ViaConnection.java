@@ -261,17 +261,18 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         List<TransmissionLink> all = new ArrayList<>(List.of(opened));
         for (TransmissionCapabilities further :
                 made.modules().subList(1, made.modules().size())) {
-            all.add(further.id().equals(ViaRegisteredLink.ID) ? openRegistered(further) : openRdma(further));
+            all.add(further.id().equals(ViaPacketLink.REGISTERED) ? openRegistered(further) : openRdma(further));
         }
         links = List.copyOf(all);
     }
 
-    private ViaRegisteredLink openRegistered(TransmissionCapabilities capabilities) {
+    private ViaPacketLink openRegistered(TransmissionCapabilities capabilities) {
         RegisteredSizes own = sizes.registered();
         int window = Math.min(own.window(), peerTaggedCount);
         int pieceBytes = Math.min(own.pieceBytes(), peerPieceBytes);
         if (window < 2 || pieceBytes < 1) {
-            throw new SessionException("the peer has no room for the module " + capabilities.id());
+            throw new SessionException("the peer has no room for the module " + capabilities.id()
+                    + ": set madeleine.tm.via.registered alike in all processes");
         }
         int firstSlot = lane.slotCount();
         lane.addSlots(own.window(), LaneSlots.HEADER_BYTES);
@@ -280,17 +281,17 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
                 new RegisteredSender(this, lane, home.regions(), tagged, firstSlot, window, pieceBytes);
         registeredReceiver = receives;
         registeredSender = sends;
-        return new ViaRegisteredLink(this, capabilities, sends, receives);
+        return new ViaPacketLink(this, capabilities, sends, receives);
     }
 
-    private ViaRdmaLink openRdma(TransmissionCapabilities capabilities) {
+    private ViaPacketLink openRdma(TransmissionCapabilities capabilities) {
         int firstSlot = lane.slotCount();
         int window = Math.min(sizes.rdma().headers(), peerHeaderCount);
         lane.addSlots(sizes.rdma().headers(), LaneSlots.HEADER_BYTES);
         RdmaSender opened = new RdmaSender(this, lane, home.regions(), headers, firstSlot, window, sizes.rdma());
         sender = opened;
         receiver.open();
-        return new ViaRdmaLink(this, capabilities, opened, receiver);
+        return new ViaPacketLink(this, capabilities, opened, receiver);
     }
 
     @Override

@@ -94,11 +94,11 @@ public final class ViaPort implements AutoCloseable {
         }
         this.immediateBytes =
                 (int) Math.min(info.immediateBytes(), settings.strictness().immediateBytes());
-        this.fabric = new Fabric(info, 3 * receiveLimit + sendLimit, settings.waits());
+        this.tagBits = info.tagBits();
+        this.fabric = new Fabric(info, (tagBits > 0 ? 3 : 2) * receiveLimit + sendLimit, settings.waits());
         this.operations = fabric.operations();
         this.atomics = fabric.atomics();
         this.tagged = fabric.tagged();
-        this.tagBits = info.tagBits();
         this.rangeCount = Math.min(
                 Math.min(info.rangeCount(), MAX_RANGES), settings.strictness().maxRanges());
         this.writesVisibly = info.hasVisibleWrites();

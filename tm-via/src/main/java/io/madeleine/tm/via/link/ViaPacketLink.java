@@ -7,21 +7,25 @@ import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
- * The transmission module {@code via/rdma}: large blocks, written into memory of the receiver.
+ * The transmission modules {@code via/registered} and {@code via/rdma}: a packet's header goes ahead as a message, its
+ * payload follows by the way of the module's two halves.
  *
  * <p>Threading: as {@link DynamicLink} and {@link PostingLink}.
  */
-final class ViaRdmaLink implements DynamicLink, PostingLink {
-    /** The id of the module. */
-    static final String ID = "via/rdma";
+final class ViaPacketLink implements DynamicLink, PostingLink {
+    /** The id of the module of medium blocks. */
+    static final String REGISTERED = "via/registered";
 
     private final ViaConnection connection;
     private final TransmissionCapabilities capabilities;
-    private final RdmaSender sender;
-    private final RdmaReceiver receiver;
+    private final PacketSender sender;
+    private final PacketReceiver receiver;
 
-    ViaRdmaLink(
-            ViaConnection connection, TransmissionCapabilities capabilities, RdmaSender sender, RdmaReceiver receiver) {
+    ViaPacketLink(
+            ViaConnection connection,
+            TransmissionCapabilities capabilities,
+            PacketSender sender,
+            PacketReceiver receiver) {
         this.connection = connection;
         this.capabilities = capabilities;
         this.sender = sender;
