@@ -99,6 +99,18 @@ class TlsAdmissionTest {
         return connection;
     }
 
+    /** Connects in another thread, which tells how that ended. */
+    private static void connect(Acceptor<Preauthentication> acceptor, CompletableFuture<SealedConnection> connecting) {
+        Thread.ofVirtual().start(() -> {
+            try {
+                connecting.complete(
+                        Handshake.connect("127.0.0.1", acceptor.address().getPort(), KEY, TIMEOUT_MS));
+            } catch (Throwable e) {
+                connecting.completeExceptionally(e);
+            }
+        });
+    }
+
     /** A close before that of the try statement. */
     private static void end(AutoCloseable ending) throws Exception {
         ending.close();
@@ -191,14 +203,7 @@ class TlsAdmissionTest {
 
             end(admission);
             CompletableFuture<SealedConnection> connecting = new CompletableFuture<>();
-            Thread.ofVirtual().start(() -> {
-                try {
-                    connecting.complete(
-                            Handshake.connect("127.0.0.1", acceptor.address().getPort(), KEY, TIMEOUT_MS));
-                } catch (Throwable e) {
-                    connecting.completeExceptionally(e);
-                }
-            });
+            connect(acceptor, connecting);
             UnauthenticatedConnection<Preauthentication> late = proven.poll(30, TimeUnit.SECONDS);
             assertNotNull(late);
             admission.enter(late);
@@ -227,14 +232,7 @@ class TlsAdmissionTest {
                         notices)) {
             CompletableFuture<SealedConnection> connecting = new CompletableFuture<>();
             for (int i = 0; i < 2; i++) {
-                Thread.ofVirtual().start(() -> {
-                    try {
-                        connecting.complete(Handshake.connect(
-                                "127.0.0.1", acceptor.address().getPort(), KEY, TIMEOUT_MS));
-                    } catch (Throwable e) {
-                        connecting.completeExceptionally(e);
-                    }
-                });
+                connect(acceptor, connecting);
                 UnauthenticatedConnection<Preauthentication> entering = proven.poll(30, TimeUnit.SECONDS);
                 assertNotNull(entering);
                 admission.enter(entering);

@@ -26,6 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class AllocationTest {
     private static final int ROUNDS = 8;
+    private static final int BYTES = 20_000;
+    private static final int FIRST_BLOCK_BYTES = 8_000;
     private static final int MESSAGES = 10_000;
     private static final long MOST_BYTES = 32 * 1024; // the checks of peers' processes, twice a second
 
@@ -82,35 +84,42 @@ class AllocationTest {
         });
     }
 
+    /** Messages of two blocks, through the last module, into an expected block. */
+    private static void assertAllocatesNothing(
+            Side left, Side right, MemorySegment source, MemorySegment target, String what) {
+        DynamicLink send = (DynamicLink) left.connection().links().getLast();
+        TransmissionLink receive = right.connection().links().getLast();
+        BufferGroup out = new BufferGroup();
+        BufferGroup in = new BufferGroup();
+        long header = PacketHeader.of(BYTES, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
+        assertAllocatesNothing(
+                () -> {
+                    out.add(source, 0, FIRST_BLOCK_BYTES);
+                    out.add(source, FIRST_BLOCK_BYTES, BYTES - FIRST_BLOCK_BYTES);
+                    in.add(target, 0, BYTES);
+                    ((PostingLink) receive).expect(in);
+                    in.clear();
+                    in.add(target, 0, BYTES);
+                    boolean sent = false;
+                    while (!sent || !in.isEmpty()) {
+                        sent = sent || send.send(header, out, 0) == LinkStatus.COMPLETE;
+                        if (receive.front() == header) {
+                            long _ = receive.receive(in, in.remainingBytes());
+                        }
+                        left.poll();
+                        right.poll();
+                    }
+                    receive.release();
+                },
+                what);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
     void shouldAllocateNothingForMessagesThroughChunks(String provider) {
         with(provider, (left, right) -> {
-            DynamicLink send = (DynamicLink) left.connection().links().getLast();
-            TransmissionLink receive = right.connection().links().getLast();
-            MemorySegment block = MemorySegment.ofArray(new byte[20_000]);
-            BufferGroup out = new BufferGroup();
-            BufferGroup in = new BufferGroup();
-            long header = PacketHeader.of(20_000, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
-            assertAllocatesNothing(
-                    () -> {
-                        out.add(block, 0, 20_000);
-                        in.add(block, 0, 20_000);
-                        ((PostingLink) receive).expect(in);
-                        in.clear();
-                        in.add(block, 0, 20_000);
-                        boolean sent = false;
-                        while (!sent || !in.isEmpty()) {
-                            sent = sent || send.send(header, out, 0) == LinkStatus.COMPLETE;
-                            if (receive.front() == header) {
-                                long _ = receive.receive(in, in.remainingBytes());
-                            }
-                            left.poll();
-                            right.poll();
-                        }
-                        receive.release();
-                    },
-                    "through chunks");
+            MemorySegment block = MemorySegment.ofArray(new byte[BYTES]);
+            assertAllocatesNothing(left, right, block, block, "through chunks");
         });
     }
 
@@ -118,33 +127,9 @@ class AllocationTest {
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
     void shouldAllocateNothingForMessagesFromRegisteredMemory(String provider) {
         with(provider, Fabrics.REGISTERED_LAST, (left, right) -> {
-            DynamicLink send = (DynamicLink) left.connection().links().getLast();
-            TransmissionLink receive = right.connection().links().getLast();
-            MemorySegment source = left.arenas.lasting().allocate(20_000, 8);
-            MemorySegment target = right.arenas.lasting().allocate(20_000, 8);
-            BufferGroup out = new BufferGroup();
-            BufferGroup in = new BufferGroup();
-            long header = PacketHeader.of(20_000, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
-            assertAllocatesNothing(
-                    () -> {
-                        out.add(source, 0, 8_000);
-                        out.add(source, 8_000, 12_000);
-                        in.add(target, 0, 20_000);
-                        ((PostingLink) receive).expect(in);
-                        in.clear();
-                        in.add(target, 0, 20_000);
-                        boolean sent = false;
-                        while (!sent || !in.isEmpty()) {
-                            sent = sent || send.send(header, out, 0) == LinkStatus.COMPLETE;
-                            if (receive.front() == header) {
-                                long _ = receive.receive(in, in.remainingBytes());
-                            }
-                            left.poll();
-                            right.poll();
-                        }
-                        receive.release();
-                    },
-                    "from registered memory");
+            MemorySegment source = left.arenas.lasting().allocate(BYTES, 8);
+            MemorySegment target = right.arenas.lasting().allocate(BYTES, 8);
+            assertAllocatesNothing(left, right, source, target, "from registered memory");
         });
     }
 
