@@ -39,10 +39,10 @@ final class RemoteLaunches {
         requests.put(id, answer);
         boolean launched = false;
         try {
-            connection.send(new ControlMessage.Launch(id, spec.encode()));
-            if (!lost.isEmpty()) {
+            if (!lost.isEmpty()) { // a loss from here on fails the answer
                 throw new IOException(lost);
             }
+            connection.send(new ControlMessage.Launch(id, spec.encode()));
             List<LaunchedProcess> processes = answer.get(ANSWER_S, TimeUnit.SECONDS);
             launched = true;
             return processes;
