@@ -1,9 +1,11 @@
 package io.madeleine.pmm.spi;
 
+import java.net.InetAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * The configuration of an adapter that has a socket.
@@ -15,6 +17,9 @@ import java.util.TreeSet;
  * @param advertise the address or host name to publish; {@link #AUTO} publishes what the socket is bound to
  */
 public record SocketAdapterConfig(String bind, int port, String advertise) {
+    /** No host name looks like this. */
+    private static final Pattern NUMERIC = Pattern.compile("[0-9.]+|.*:.*");
+
     /** The value of {@code advertise} that publishes what the socket is bound to. */
     public static final String AUTO = "auto";
 
@@ -39,15 +44,23 @@ public record SocketAdapterConfig(String bind, int port, String advertise) {
     private static SocketAdapterConfig read(ConfigReader adapter) {
         adapter.onlyKeys("bind", "port", "advertise");
         return new SocketAdapterConfig(
-                text(adapter, "bind", "127.0.0.1"),
+                address(adapter, "bind", "127.0.0.1"),
                 adapter.has("port") ? adapter.integer("port", 0, 65_535) : 0,
-                text(adapter, "advertise", AUTO));
+                address(adapter, "advertise", AUTO));
     }
 
-    private static String text(ConfigReader adapter, String key, String absent) {
+    /** Host names are resolved when the socket is bound, not here. */
+    private static String address(ConfigReader adapter, String key, String absent) {
         String value = adapter.has(key) ? adapter.text(key) : absent;
         if (value.isEmpty()) {
             throw adapter.wrong(key, "an empty text", "an address or a host name");
+        }
+        if (NUMERIC.matcher(value).matches()) {
+            try {
+                InetAddress _ = InetAddress.ofLiteral(value);
+            } catch (IllegalArgumentException _) {
+                throw adapter.wrong(key, value, "an address, as 127.0.0.1 or ::1, or a host name");
+            }
         }
         return value;
     }

@@ -109,6 +109,8 @@ class TcpConfigTest {
                 "send-buffer = big | send-buffer is big | as in \"64 KiB\"",
                 "adapters.default.port = 70000 | adapters.default.port is 70000 | from 0 to 65535",
                 "adapters.default.bind = \"\" | adapters.default.bind is an empty text | host name",
+                "adapters.default.bind = \"300.1.1.1\" | adapters.default.bind is 300.1.1.1 | as 127.0.0.1 or ::1",
+                "adapters.a.advertise = \"::g\" | adapters.a.advertise is ::g | or a host name",
                 "no-dely = true | unknown key madeleine.tm.tcp.no-dely | known are enabled",
                 "adapters.a.bnd = x | unknown key madeleine.tm.tcp.adapters.a.bnd | known are bind",
                 "handshake.time = 1s | unknown key madeleine.tm.tcp.handshake.time | known are timeout",
