@@ -327,6 +327,27 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
+    void shouldSendAtOnceAgainThoughNobodyDrivesTheSender() {
+        open(2);
+        MemorySegment block = block(8);
+        for (int sent = 0, taken = 0; taken < 1_000; taken++) {
+            while (sent < taken + MOST_AT_ONCE && trySend(Pattern.fill(sent, block))) {
+                sent++;
+            }
+            if (sent == 0) {
+                return; // a network that sends nothing at once
+            }
+            int next = sent;
+            if (taken == next) {
+                eventually("there is room again", () -> trySend(Pattern.fill(next, block)));
+                sent++;
+            }
+            channel(1).receive(0, block, SendMode.SAFER, EXPRESS);
+            Pattern.check(taken, block);
+        }
+    }
+
+    @Test
     void shouldNotSendAtOnceWhileAnotherMessageIsSent() {
         open(2);
         MemorySegment block = block(8);

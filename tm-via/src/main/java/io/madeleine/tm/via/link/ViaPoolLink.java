@@ -76,6 +76,7 @@ final class ViaPoolLink implements OneStepLink {
         }
         if (!hasRoom()) {
             awaitsRoom = true;
+            int _ = connection.port().poll(); // credits may lie there that nobody has looked at: Channel.trySend
             if (!hasRoom()) { // an event before the flag was set is seen here, a later one by the thread that polls
                 return LinkStatus.PENDING;
             }
