@@ -46,7 +46,7 @@ public final class StreamDetector {
     }
 
     /** With a given clock, in nanoseconds. */
-    StreamDetector(long coalesceNs, LongSupplier clock) {
+    public StreamDetector(long coalesceNs, LongSupplier clock) {
         this.gapNs = coalesceNs / MESSAGES_PER_KEEP;
         this.clock = clock;
     }

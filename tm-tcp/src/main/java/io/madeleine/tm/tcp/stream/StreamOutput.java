@@ -1,6 +1,7 @@
 package io.madeleine.tm.tcp.stream;
 
 import io.madeleine.pmm.SpinLock;
+import io.madeleine.pmm.StreamDetector;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
