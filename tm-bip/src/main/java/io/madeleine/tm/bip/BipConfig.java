@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
  * @param sendBufferBytes the socket's send buffer, 0 for that of the system
  * @param receiveBufferBytes the socket's receive buffer, 0 for that of the system
  * @param offload whether many datagrams travel by one system call
+ * @param coalesceNs how long a small message of a dense stream may be held back, 0 for not at all
  * @param rebinding whether a peer may change its address
  * @param endpoint the bounds and times of a connection
  * @param grants which sender of a long message is granted more first
@@ -47,6 +48,7 @@ public record BipConfig(
         int sendBufferBytes,
         int receiveBufferBytes,
         Offload offload,
+        long coalesceNs,
         boolean rebinding,
         EndpointSettings endpoint,
         GrantScheduler.Order grants,
@@ -82,6 +84,7 @@ public record BipConfig(
                 "long",
                 "max-datagram",
                 "ack-delay",
+                "coalesce-time",
                 "send-buffer",
                 "receive-buffer",
                 "offload",
@@ -111,6 +114,11 @@ public record BipConfig(
                 bytesOrSystem(bip, "receive-buffer"),
                 Offload.valueOf(
                         bip.oneOf("offload", List.of("auto", "on", "off")).toUpperCase(Locale.ROOT)),
+                bip.durationNs(
+                        "coalesce-time",
+                        0,
+                        TimeUnit.MILLISECONDS.toNanos(10),
+                        "a duration up to 10ms, as in \"20us\", or 0s"),
                 bip.bool("rebinding"),
                 new EndpointSettings(
                         window(small, 16 * KIB),

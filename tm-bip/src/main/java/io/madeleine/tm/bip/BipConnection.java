@@ -14,6 +14,7 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.SendStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: as {@link ProtocolConnection}; a spin lock guards the endpoint. No thread waits while it has the lock.
  */
 final class BipConnection implements ProtocolConnection, HandshakeLine {
+    /** A sender that holds packets back fills the peer's window with so many datagrams at least. */
+    private static final int DATAGRAMS_PER_WINDOW = 4;
+
     final AtomicBoolean isListed = new AtomicBoolean();
 
     @Nullable
@@ -40,6 +44,8 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     private final SpinLock lock = new SpinLock();
     private final BipProgress progress;
+    private final HeldBack heldBack;
+    private int heardPackets; // guarded by the lock
     private volatile Endpoint endpoint; // changes once, when both ends have keys
     private ControlLine control;
     private final List<InetSocketAddress> places;
@@ -55,8 +61,9 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     private volatile boolean closed;
     private volatile long dueNs = Endpoint.NONE;
     private volatile String violation = "";
-    private boolean removed; // guarded by the lock, as the next two
+    private boolean removed; // guarded by the lock, as the next three
     private boolean isMessageOpen; // its last packet was not sent yet
+    private boolean isMark; // the packet appended last says only that a message begins
     private boolean hasFinished;
     private volatile boolean toldLoss;
     private final @Nullable BipCall call;
@@ -68,6 +75,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
      */
     BipConnection(BipProgress progress, Endpoint endpoint, List<InetSocketAddress> places, @Nullable BipCall call) {
         this.progress = progress;
+        this.heldBack = new HeldBack(progress.coalesceNs());
         this.endpoint = endpoint;
         this.control = new ControlLine(endpoint);
         this.places = places;
@@ -177,6 +185,103 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
+    /** The calling thread is about to send over this connection: what it holds back for another peer has to leave. */
+    void sendsOver() {
+        progress.sendsOver(this);
+    }
+
+    /** What was appended to this stream is to be sent: now, or soon if it belongs to a dense stream. */
+    void announce(SendStream stream) {
+        sendsOver();
+        lock.lock();
+        try {
+            if (!holdsBack(stream)) {
+                flushLocked();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether the packet that was appended to this stream last waits for others: it belongs to a dense stream, or only
+     * says that a message begins, whose first block follows over the other link. Under the lock.
+     */
+    boolean holdsBack(SendStream stream) {
+        long fullBytes = Math.min(endpoint.datagramBytes(), stream.capacity() / DATAGRAMS_PER_WINDOW);
+        boolean isFull = stream.unsentBytes() >= fullBytes;
+        boolean holds = !isOver() && (isMark ? heldBack.addMark() : heldBack.addPacket(heardPackets, isFull));
+        if (holds) {
+            flushSoon();
+        }
+        return holds;
+    }
+
+    /** Whether all that is to be sent are reports that an answer of this process may carry. Under the lock. */
+    private boolean holdsReportBack(long nowNs) {
+        if (opening != null || !endpoint.owesOnlyReports() || !heldBack.addReport(nowNs)) {
+            return false;
+        }
+        flushSoon();
+        return true;
+    }
+
+    private void flushSoon() {
+        if (progress.keeps(this) || dueNs == Endpoint.NONE || heldBack.dueNs() - dueNs < 0) {
+            dueNs = Endpoint.earlier(dueNs, heldBack.dueNs());
+            progress.timers().note(dueNs);
+        }
+    }
+
+    /** Sends the packets that the calling thread has held back, because it looks for an answer or at another peer. */
+    void flushOwn() {
+        if (heldBack.isOwn()) {
+            lock.lock();
+            try {
+                heldBack.senderWaits();
+                flushLocked();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Sends what is held back on behalf of a thread that polls: its own packets, or old ones. */
+    void flushOwnOrOld(long nowNs) {
+        if (heldBack.isOwn()) {
+            flushOwn();
+        } else if (heldBack.isOld(nowNs)) {
+            boolean _ = flush(nowNs, false);
+        }
+    }
+
+    /** Sends what is held back, before the session sleeps. */
+    void flushHeldBack() {
+        if (heldBack.isAny()) {
+            flush();
+        }
+    }
+
+    /** A sender found no room: what is held back has to leave to make some. Under the lock. */
+    void flushForRoom() {
+        if (heldBack.isAny()) {
+            flushLocked();
+        }
+    }
+
+    /** A thread looks for an answer: what it has held back has to leave. Under the lock. */
+    void looksForAnswer() {
+        if (heldBack.isOwn()) {
+            heldBack.senderWaits();
+            flushLocked();
+        }
+    }
+
+    /** A packet of the peer has been read. Under the lock. */
+    void heardPacket() {
+        heardPackets++;
+    }
+
     /** As {@link #flush()}, under the lock. */
     void flushLocked() {
         flushLocked(System.nanoTime(), false);
@@ -187,20 +292,38 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         lock.lock();
         try {
             flushLocked(nowNs, waits);
-            BipShortLink small = shortLink;
-            BipLongLink large = longLink;
-            boolean shortHasRoom = small != null && small.hasRoomAgain();
-            boolean longHasRoom = large != null && large.hasRoomAgain(); // asked in any case: the answer changes it
-            return shortHasRoom || longHasRoom;
+            return hasRoomAgain();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** As {@link #flush(long, boolean)}, after datagrams have arrived. */
+    boolean flushAfterArrival(long nowNs) {
+        lock.lock();
+        try {
+            if (heldBack.isOld(nowNs) || !holdsReportBack(nowNs)) {
+                flushLocked(nowNs, true);
+            }
+            return hasRoomAgain();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasRoomAgain() {
+        BipShortLink small = shortLink;
+        BipLongLink large = longLink;
+        boolean shortHasRoom = small != null && small.hasRoomAgain();
+        boolean longHasRoom = large != null && large.hasRoomAgain(); // asked in any case: the answer changes it
+        return shortHasRoom || longHasRoom;
     }
 
     private void flushLocked(long nowNs, boolean waits) {
         SecureOpening first = opening;
         boolean sent = first == null || progress.output().flush(first.endpoint(), this, nowNs, waits);
         sent = sent && (firstOf(first) == endpoint || progress.output().flush(endpoint, this, nowNs, waits));
+        heldBack.sent();
         long nextNs = endpoint.nextDeadlineNs();
         if (first != null) {
             nextNs = Endpoint.earlier(nextNs, first.endpoint().nextDeadlineNs());
@@ -229,7 +352,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     /** The reader has taken bytes: tells the peer of the room, if that is worth a datagram. Ends the lock. */
     void tellRoomAndUnlock() {
         try {
-            if (endpoint.owesCredit()) {
+            if (endpoint.owesCredit() && !holdsReportBack(System.nanoTime())) {
                 flushLocked();
             }
         } finally {
@@ -452,6 +575,12 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     }
 
     @Override
+    public boolean hasArrivals() {
+        BipShortLink small = shortLink;
+        return small != null && !closed && small.reader().seemsToHavePackets();
+    }
+
+    @Override
     public void start(ConnectionListener receiverOfUpcalls) {
         listener = receiverOfUpcalls;
         progress.listReady(this);
@@ -575,6 +704,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     /** A packet with this header was sent. Under the lock. */
     void sent(long header) {
         isMessageOpen = !PacketHeader.has(header, PacketHeader.LAST);
+        isMark = isMessageOpen && PacketHeader.payloadBytes(header) == 0;
     }
 
     /** Whether a message was begun and not ended: what was sent of it is worth nothing to the peer. Under the lock. */

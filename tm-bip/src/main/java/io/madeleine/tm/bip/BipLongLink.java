@@ -20,6 +20,9 @@ import java.lang.foreign.MemorySegment;
  * <p>Threading: as {@link DynamicLink} and {@link PostingLink}.
  */
 final class BipLongLink implements DynamicLink, PostingLink {
+    /** The part of a block that leaves first, while nothing else is under way. */
+    private static final int LEAD_BYTES = 32 * 1024;
+
     private final BipConnection connection;
     private final TransmissionCapabilities capabilities;
     private final SendStream headers;
@@ -67,6 +70,8 @@ final class BipLongLink implements DynamicLink, PostingLink {
 
     @Override
     public int send(long header, BufferGroup group, long trailer) {
+        connection.sendsOver();
+        boolean isHeldBack = false;
         connection.lock();
         try {
             if (connection.isOver()) {
@@ -76,9 +81,14 @@ final class BipLongLink implements DynamicLink, PostingLink {
             boolean complete = headerIsOut && drain(group) && (trailer == 0 || append(trailer));
             headerIsOut &= !complete;
             awaitsRoom = !complete;
+            isHeldBack = complete && connection.holdsBack(payload);
             return complete ? LinkStatus.COMPLETE : LinkStatus.PENDING;
         } finally {
-            connection.flushAndUnlock();
+            if (isHeldBack) {
+                connection.unlock();
+            } else {
+                connection.flushAndUnlock();
+            }
         }
     }
 
@@ -109,6 +119,10 @@ final class BipLongLink implements DynamicLink, PostingLink {
                 connection.flushLocked(); // what is sent and acknowledged meanwhile makes room for a later call
                 return false;
             }
+            if (payload.unsentBytes() >= LEAD_BYTES && connection.endpoint().inFlightBytes() == 0) {
+                connection.flushLocked(); // the receiver works on this while the rest is copied
+            }
+            room = connection.endpoint().inFlightBytes() == 0 ? Math.min(room, LEAD_BYTES) : room;
             long before = group.remainingBytes();
             try {
                 group.drainTo(payload.memory(), payload.tailIndex(), room);

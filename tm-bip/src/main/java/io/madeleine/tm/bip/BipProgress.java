@@ -44,15 +44,19 @@ final class BipProgress implements ProgressSource {
     private final AtomicLong polls = new AtomicLong(); // written by the thread that polls
     private final boolean delays;
     private final boolean followsPeers;
+    private final long coalesceNs;
     private @Nullable BipConnection firstTouched;
     private @Nullable BipConnection firstReady;
+    private volatile @Nullable BipConnection keeper; // that held packets back last
     private volatile boolean readable;
     private volatile boolean armed;
     private boolean closed; // guarded by polling
     private long lastArrivalNs;
     private long idleCheckNs;
+    private int batch = 1;
 
     /**
+     * @param coalesceNs how long a packet of a dense stream may wait for others
      * @param followsPeers whether a peer may change its address
      */
     BipProgress(
@@ -61,6 +65,7 @@ final class BipProgress implements ProgressSource {
             Timers timers,
             GrantScheduler grants,
             Arena arena,
+            long coalesceNs,
             boolean followsPeers) {
         this.adapter = adapter;
         this.port = port;
@@ -68,6 +73,7 @@ final class BipProgress implements ProgressSource {
         this.output = new Output(port, arena);
         this.timers = timers;
         this.grants = grants;
+        this.coalesceNs = coalesceNs;
         this.followsPeers = followsPeers;
         this.delays = port instanceof FaultyPort;
         this.lastArrivalNs = System.nanoTime();
@@ -93,6 +99,28 @@ final class BipProgress implements ProgressSource {
 
     boolean followsPeers() {
         return followsPeers;
+    }
+
+    /** How long a packet of a dense stream may wait for others. */
+    long coalesceNs() {
+        return coalesceNs;
+    }
+
+    /** The calling thread is about to send: flushes what it has held back for another peer. */
+    void sendsOver(BipConnection connection) {
+        BipConnection before = keeper;
+        if (before != null && before != connection) {
+            before.flushOwn();
+        }
+    }
+
+    /** A connection has held back a packet; returns whether another one had done so before. */
+    boolean keeps(BipConnection connection) {
+        boolean isOther = keeper != connection;
+        if (isOther) {
+            keeper = connection;
+        }
+        return isOther;
     }
 
     void listReady(BipConnection connection) {
@@ -168,6 +196,10 @@ final class BipProgress implements ProgressSource {
     private int pollAlone(long nowNs) {
         polls.setOpaque(polls.getPlain() + 1);
         int work = 0;
+        BipConnection keeping = keeper;
+        if (keeping != null) {
+            keeping.flushOwnOrOld(nowNs);
+        }
         if (delays) {
             pumpDelayed(nowNs);
         }
@@ -191,13 +223,9 @@ final class BipProgress implements ProgressSource {
     }
 
     private int read(long nowNs) {
-        int work = 0;
+        int taken = 0;
         readable = false;
-        for (int taken = 0; ; taken++) {
-            if (taken == MOST_DATAGRAMS) {
-                readable = true;
-                break;
-            }
+        for (; taken < batch; taken++) {
             InetSocketAddress from = port.receive(datagram);
             if (from == null) {
                 break;
@@ -207,9 +235,14 @@ final class BipProgress implements ProgressSource {
                 dispatch(from, nowNs);
             }
         }
+        if (taken == batch) {
+            readable = true;
+            batch = Math.min(2 * batch, MOST_DATAGRAMS);
+        } else {
+            batch = Math.max(1, taken); // a lone datagram is handled before the next look at the socket
+        }
         touchRaised();
-        work += flushTouched(nowNs);
-        return work;
+        return taken + flushTouched(nowNs);
     }
 
     /** Marks the connections whose senders may send more because another one has moved. */
@@ -228,7 +261,7 @@ final class BipProgress implements ProgressSource {
             BipConnection next = each.nextTouched;
             each.nextTouched = null;
             each.isTouched = false;
-            work += each.flush(nowNs, true) ? 1 : 0;
+            work += each.flushAfterArrival(nowNs) ? 1 : 0;
             if (each.hasWork()) {
                 ready.push(each);
             }
@@ -331,6 +364,10 @@ final class BipProgress implements ProgressSource {
     @Override
     public boolean armForBlocking() {
         armed = true;
+        BipConnection keeping = keeper;
+        if (keeping != null) {
+            keeping.flushHeldBack();
+        }
         return !readable && firstReady == null && ready.isEmpty() && adapter.isQuiet();
     }
 

@@ -67,6 +67,9 @@ final class BipShortLink implements OneStepLink {
                 return LinkStatus.CLOSED;
             }
             awaitsRoom = !hasRoomFor(capabilities.bufferBytes());
+            if (awaitsRoom) {
+                connection.flushForRoom();
+            }
             return awaitsRoom ? LinkStatus.PENDING : 0;
         } finally {
             connection.unlock();
@@ -108,7 +111,7 @@ final class BipShortLink implements OneStepLink {
 
     @Override
     public void announce() {
-        connection.flush();
+        connection.announce(out);
     }
 
     @Override

@@ -36,6 +36,11 @@ final class PacketReader {
                 : payload.readableBytes() > 0 || PacketHeader.payloadBytes(front) == 0;
     }
 
+    /** Whether a packet seems to be there; a hint without the lock. */
+    boolean seemsToHavePackets() {
+        return front != 0 || headers.readableBytes() >= PacketHeader.BYTES;
+    }
+
     long front() {
         connection.lock();
         try {
@@ -49,6 +54,7 @@ final class PacketReader {
         if (connection.isClosed()) {
             return LinkStatus.CLOSED;
         }
+        connection.looksForAnswer();
         if (front == 0 && headers.readableBytes() >= PacketHeader.BYTES) {
             headers.take(scratch, 0, PacketHeader.BYTES);
             long header = scratch.get(HEADER, 0);
@@ -57,6 +63,7 @@ final class PacketReader {
                 return LinkStatus.CLOSED;
             }
             front = header;
+            connection.heardPacket();
         }
         return front == 0 && connection.hasEnded() ? LinkStatus.CLOSED : front;
     }

@@ -189,6 +189,18 @@ public final class Endpoint {
         return (state == State.ESTABLISHED || state == State.CLOSING) && receiving.isCreditDue();
     }
 
+    /**
+     * Whether there is something to tell the peer, and nothing but what has arrived and how much more it may send, which
+     * any datagram can carry, and for which the peer need not wait yet.
+     */
+    public boolean owesOnlyReports() {
+        return state == State.ESTABLISHED
+                && !acceptDue
+                && (receiving.numbers.isUrgent() || receiving.isCreditDue())
+                && !receiving.isCreditUrgent()
+                && sending.hasNothingOfItsOwn();
+    }
+
     /** The largest datagram in use. */
     public int datagramBytes() {
         return sending.recovery.path.bytes();

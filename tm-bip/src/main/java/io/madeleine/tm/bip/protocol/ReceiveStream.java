@@ -195,6 +195,11 @@ public final class ReceiveStream {
         return grant == null ? isQuarter(room) : room > 0;
     }
 
+    /** Whether the sender should hear of more room at once: it may have filled half of the window. */
+    boolean isCreditUrgent() {
+        return !discarding && limit() - announcedLimit >= ring.capacity() / 2;
+    }
+
     long announce() {
         announcedLimit = Math.max(announcedLimit, limit());
         return announcedLimit;

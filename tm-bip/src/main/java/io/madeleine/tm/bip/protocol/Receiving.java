@@ -151,6 +151,15 @@ final class Receiving {
         return false;
     }
 
+    boolean isCreditUrgent() {
+        for (int i = 0; i < streamCount; i++) {
+            if (streams[i].isCreditUrgent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     boolean isCreditDue(int stream) {
         return stream < streamCount && streams[stream].isCreditDue();
     }

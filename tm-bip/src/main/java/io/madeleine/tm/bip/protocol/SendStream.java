@@ -115,6 +115,11 @@ public final class SendStream {
         return hasLost() || next < Math.min(end, limit);
     }
 
+    /** How many bytes may be sent now, of those that were lost or those that were never sent. */
+    long bytesToSend() {
+        return hasLost() ? lost.end(0) - lost.start(0) : Math.min(end, limit) - next;
+    }
+
     /** Chooses the next bytes to send, at most so many; returns how many, from {@link #rangeOffset()} on. */
     int take(int maxBytes) {
         if (hasLost()) {

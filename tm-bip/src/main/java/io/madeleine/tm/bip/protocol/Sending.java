@@ -198,6 +198,15 @@ final class Sending implements Recovery.Fate {
         return length;
     }
 
+    /** Whether all that is to be sent is about what was received. */
+    boolean hasNothingOfItsOwn() {
+        return !(hasData() && recovery.permits())
+                && !isWantDue()
+                && creditsAgain == 0
+                && endHow <= endSentHow
+                && !recovery.isProbeDue();
+    }
+
     private boolean hasData() {
         for (SendStream stream : streams) {
             if (stream.hasToSend()) {
@@ -267,7 +276,7 @@ final class Sending implements Recovery.Fate {
             if (!streams[i].hasToSend() || room < LEAST_STREAM_ROOM) {
                 continue;
             }
-            int length = streams[i].take(Math.min(room, 0xFFFF));
+            int length = streams[i].take(evenShare(streams[i].bytesToSend(), Math.min(room, 0xFFFF)));
             long offset = streams[i].rangeOffset();
             bytes.put((byte) DatagramLayout.STREAM)
                     .put((byte) i)
@@ -277,6 +286,12 @@ final class Sending implements Recovery.Fate {
             bytes.position(bytes.position() + length);
             recovery.sent.carries(number, i, offset, length);
         }
+    }
+
+    /** Cuts what takes several datagrams evenly, so that none is almost empty and the receiver works while they leave. */
+    private static int evenShare(long bytes, int room) {
+        long datagrams = (bytes + room - 1) / room;
+        return datagrams <= 1 ? room : (int) ((bytes + datagrams - 1) / datagrams);
     }
 
     private int producePathProbe(long nowNs, Datagram out, long remoteId) {
