@@ -255,9 +255,11 @@ public interface Channel {
      * The handler must wait for nothing but the message it was given. Such a wait calls no handlers; other threads
      * drive progress and call the handlers of other channels meanwhile. Any other wait fails after
      * {@code madeleine.wait.in-handlers} with an {@link IllegalStateException} that names the alternative: hand such
-     * work to another thread, for instance one of {@link Session#virtualThreads}. Calls that do not wait
-     * ({@code tryBegin...}, {@link Session#progress}, {@link Completion#isDone}) poll the networks, but call no handler
-     * either.
+     * work to another thread, for instance one of {@link Session#virtualThreads}. Waits that are not calls of this
+     * library, such as those for a lock or the end of a thread, cannot fail so: meanwhile possibly no thread drives
+     * progress, and a thread that waits in a call of this library, even for the handler's own message, waits in vain.
+     * Calls that do not wait ({@code tryBegin...}, {@link Session#progress}, {@link Completion#isDone}) poll the
+     * networks, but call no handler either.
      *
      * <p>If the handler throws, errors included, the throwable is logged and the message is discarded. A throwable that
      * repeats at the same place is logged once a second, with a count.
