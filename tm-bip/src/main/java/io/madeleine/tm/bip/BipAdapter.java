@@ -136,8 +136,7 @@ final class BipAdapter implements Adapter {
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
         this.grants = new GrantScheduler(settings, port.receiveBufferBytes(), config.grants());
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), upcalls::add);
-        this.progress = new BipProgress(
-                this, port, timers, grants, arena, config.coalesceNs(), config.rebinding());
+        this.progress = new BipProgress(this, port, timers, grants, arena, config.coalesceNs(), config.rebinding());
         this.registration = context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
         this.watcher = ArrivalWatcher.of(name, progress, port);
         watcher.start();

@@ -255,9 +255,14 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
+    /** Whether packets or reports are held back; a hint. */
+    boolean holdsAnything() {
+        return heldBack.isAny();
+    }
+
     /** Sends what is held back, before the session sleeps. */
     void flushHeldBack() {
-        if (heldBack.isAny()) {
+        if (holdsAnything()) {
             flush();
         }
     }
