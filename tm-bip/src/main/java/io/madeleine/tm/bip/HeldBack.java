@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a connection has to send and holds back for a moment, so that one datagram carries more: the packets of a dense
  * stream; the mark that a message begins, whose first block follows over the other link; and reports to the peer, of
- * what has arrived and what was read, which an answer may carry. The sender flushes packets and marks when they are many
- * or old, when it looks for an answer, and when it turns to another peer. A thread that polls flushes whatever is old,
- * and is called for after {@value #LOOK_NS} ns.
+ * what has arrived and what was read, which an answer may carry. The sender flushes packets and marks when they are
+ * many or old, when it looks for an answer, and when it turns to another peer. A thread that polls flushes whatever is
+ * old, and is called for after {@value #LOOK_NS} ns.
  *
  * <p>Threading: guarded by the connection's lock; {@link #isAny}, {@link #isOwn} and {@link #isOld} are hints without
  * it.

@@ -190,8 +190,8 @@ public final class Endpoint {
     }
 
     /**
-     * Whether there is something to tell the peer, and nothing but what has arrived and how much more it may send, which
-     * any datagram can carry, and for which the peer need not wait yet.
+     * Whether there is something to tell the peer, and nothing but what has arrived and how much more it may send,
+     * which any datagram can carry, and for which the peer need not wait yet.
      */
     public boolean owesOnlyReports() {
         return state == State.ESTABLISHED

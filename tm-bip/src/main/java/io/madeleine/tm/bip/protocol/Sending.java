@@ -288,7 +288,7 @@ final class Sending implements Recovery.Fate {
         }
     }
 
-    /** Cuts what takes several datagrams evenly, so that none is almost empty and the receiver works while they leave. */
+    /** Cuts what takes several datagrams evenly: none is almost empty, and the receiver works while they leave. */
     private static int evenShare(long bytes, int room) {
         long datagrams = (bytes + room - 1) / room;
         return datagrams <= 1 ? room : (int) ((bytes + datagrams - 1) / datagrams);
