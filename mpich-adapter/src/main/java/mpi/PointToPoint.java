@@ -350,17 +350,6 @@ final class PointToPoint {
         });
     }
 
-    Status sendReceive(Data out, int dest, int sendTag, Data in, int source, int receiveTag) {
-        Request receive = ireceive(in, source, receiveTag);
-        try {
-            send(SendMode.STANDARD, out, dest, sendTag);
-        } catch (MpiFault | MPIException e) {
-            receive.cancel(); // else it would take another message, into a buffer that the caller has back
-            throw e;
-        }
-        return receive.waitStatus();
-    }
-
     /** The message leaves from a copy, so that the buffer is free for the other one. */
     Status sendReceiveReplace(Data data, int dest, int sendTag, int source, int receiveTag) {
         Request send = Request.of(comm, new Status());

@@ -154,14 +154,14 @@ public abstract class PointToPointCalls {
             Datatype recvtype,
             int source,
             int recvtag) {
-        return call(() -> messages()
-                .sendReceive(
-                        data(sendbuf, sendoffset, sendcount, sendtype),
-                        dest,
-                        sendtag,
-                        data(recvbuf, recvoffset, recvcount, recvtype),
-                        source,
-                        recvtag));
+        Request receive = Irecv(recvbuf, recvoffset, recvcount, recvtype, source, recvtag);
+        try {
+            Send(sendbuf, sendoffset, sendcount, sendtype, dest, sendtag);
+        } catch (MPIException e) {
+            receive.cancel(); // else it would take another message, into a buffer that the caller has back
+            throw e;
+        }
+        return receive.waitStatus();
     }
 
     /** Sends the content of a buffer, and receives into it. */

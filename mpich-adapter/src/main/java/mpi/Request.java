@@ -114,7 +114,8 @@ public class Request implements Freeable {
         return status;
     }
 
-    private void clear() {
+    /** Drops the result of an operation that has ended. */
+    final void clear() {
         Operation done = operation;
         ready = null;
         isSent = false;
@@ -305,7 +306,11 @@ public class Request implements Freeable {
 
     /** Waits for one of them; returns its place, or UNDEFINED if none is active. */
     public static int waitAny(Request[] requests) {
-        return waitAnyStatus(requests).index;
+        int place = Requests.awaitAny(requests);
+        if (place != MPI.UNDEFINED) {
+            requests[place].end();
+        }
+        return place;
     }
 
     /** As {@link #waitAnyStatus}. */
@@ -325,8 +330,12 @@ public class Request implements Freeable {
 
     /** The place of one that has ended, or UNDEFINED. */
     public static int testAny(Request[] requests) {
-        Status status = testAnyStatus(requests);
-        return status == null ? MPI.UNDEFINED : status.index;
+        Requests.progress(requests);
+        int place = Requests.firstOver(requests);
+        if (place != MPI.UNDEFINED) {
+            requests[place].end();
+        }
+        return place;
     }
 
     /** As {@link #testAnyStatus}. */
@@ -346,23 +355,13 @@ public class Request implements Freeable {
 
     /** As {@link #waitAllStatus}, without the statuses. */
     public static void waitAll(Request[] requests) {
-        boolean isPlain = true;
         for (int i = requests.length - 1; i >= 0; i--) { // from the last, so that one wait sees most of them end
             Request request = requests[i];
             if (request != null) {
                 request.await();
-                isPlain &= request.isPlain();
             }
         }
-        if (!isPlain) {
-            Status[] _ = Requests.takeAll(requests);
-            return;
-        }
-        for (Request request : requests) {
-            if (request != null && request.isActive()) {
-                request.clear();
-            }
-        }
+        Requests.endAll(requests);
     }
 
     /** As {@link #waitAllStatus}. */
@@ -378,7 +377,12 @@ public class Request implements Freeable {
 
     /** Whether all have ended. */
     public static boolean testAll(Request[] requests) {
-        return testAllStatus(requests) != null;
+        Requests.progress(requests);
+        if (!Requests.areAllOver(requests)) {
+            return false;
+        }
+        Requests.endAll(requests);
+        return true;
     }
 
     /** As {@link #testAllStatus}. */

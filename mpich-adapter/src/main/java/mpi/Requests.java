@@ -64,6 +64,21 @@ final class Requests {
         return firstOver(requests);
     }
 
+    /** Takes the results of operations that have all ended, without statuses. */
+    static void endAll(Request[] requests) {
+        for (Request request : requests) {
+            if (request != null && !request.isPlain()) {
+                Status[] _ = takeAll(requests);
+                return;
+            }
+        }
+        for (Request request : requests) {
+            if (request != null && request.isActive()) {
+                request.clear();
+            }
+        }
+    }
+
     static Status[] takeAll(Request[] requests) {
         Status[] statuses = new Status[requests.length];
         MpiFault first = null;
