@@ -43,7 +43,7 @@ class PeersIT {
             }
             rows.forEach(PeersIT::check);
         }
-        for (String peer : List.of("aeron-ipc", "aeron-udp", "nio", "netty")) {
+        for (String peer : List.of("aeron-ipc", "aeron-udp", "nio", "nio-udp", "netty")) {
             assertEquals(6, run.of("peer", peer).size(), peer + "\n" + run.err());
         }
         awaitRemoval(folders());

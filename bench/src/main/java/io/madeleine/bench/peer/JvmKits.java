@@ -41,6 +41,12 @@ final class JvmKits {
                         JvmPeer.PLAIN,
                         (end, line) -> NioWire.open(end.rank(), end.waiting(), line)));
         kits.put(
+                "nio-udp",
+                of(
+                        "the JDK's datagram sockets, with a window, without repetition",
+                        JvmPeer.PLAIN,
+                        (end, line) -> NioUdpWire.open(end.waiting(), line)));
+        kits.put(
                 "raw-mailbox",
                 new Kit(
                         "a mailbox in memory that both processes map",

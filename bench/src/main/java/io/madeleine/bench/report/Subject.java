@@ -32,6 +32,7 @@ record Subject(String label, boolean ours, Family family, int colour, String das
             Map.entry("openmpi-tcp", new Look(4, "9 3 2 3")),
             Map.entry("netty", new Look(5, "12 3")),
             Map.entry("nio", new Look(6, "1 3")),
+            Map.entry("nio-udp", new Look(6, "1 3")),
             Map.entry("raw-mailbox", new Look(6, "1 3")),
             Map.entry("c-tcp", new Look(7, "4 2")),
             Map.entry("c-udp", new Look(8, "4 2 1 2")));
