@@ -27,10 +27,14 @@ final class BipProgress implements ProgressSource {
     /** One poll takes so many datagrams at most, so that timers and other networks get their turn. */
     private static final int MOST_DATAGRAMS = 64;
 
-    /**
-     * After a datagram went or came, each poll looks at the socket for this time; later only if the reactor says so.
-     */
+    /** After a datagram went or came, each poll looks at the socket for this time. */
     private static final long HOT_NS = 200_000;
+
+    /**
+     * Later a poll looks at the socket if the reactor says so, or after this time: the engine asks the reactor once in
+     * many polls, and a program that polls a thousand times a second would wait for all of them.
+     */
+    private static final long LOOK_NS = 50_000;
 
     private final BipAdapter adapter;
     private final DatagramPort port;
@@ -52,6 +56,7 @@ final class BipProgress implements ProgressSource {
     private volatile boolean armed;
     private boolean closed; // guarded by polling
     private long lastArrivalNs;
+    private long lastLookNs;
     private long idleCheckNs;
     private int batch = 1;
 
@@ -77,6 +82,7 @@ final class BipProgress implements ProgressSource {
         this.followsPeers = followsPeers;
         this.delays = port instanceof FaultyPort;
         this.lastArrivalNs = System.nanoTime();
+        this.lastLookNs = lastArrivalNs;
         this.idleCheckNs = lastArrivalNs;
     }
 
@@ -203,7 +209,7 @@ final class BipProgress implements ProgressSource {
         if (delays) {
             pumpDelayed(nowNs);
         }
-        if (readable || nowNs - lastArrivalNs < HOT_NS || nowNs - output.lastSentNs() < HOT_NS) {
+        if (looksAtSocket(nowNs)) {
             work += read(nowNs);
         }
         if (timers.isDue(nowNs)) {
@@ -213,6 +219,13 @@ final class BipProgress implements ProgressSource {
             probeIdle(nowNs);
         }
         return work;
+    }
+
+    private boolean looksAtSocket(long nowNs) {
+        return readable
+                || nowNs - lastArrivalNs < HOT_NS
+                || nowNs - output.lastSentNs() < HOT_NS
+                || nowNs - lastLookNs >= LOOK_NS;
     }
 
     /** Lets the port send and deliver what it has delayed. */
@@ -225,6 +238,7 @@ final class BipProgress implements ProgressSource {
     private int read(long nowNs) {
         int taken = 0;
         readable = false;
+        lastLookNs = nowNs;
         for (; taken < batch; taken++) {
             InetSocketAddress from = port.receive(datagram);
             if (from == null) {

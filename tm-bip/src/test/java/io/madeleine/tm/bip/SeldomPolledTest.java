@@ -1,0 +1,53 @@
+package io.madeleine.tm.bip;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A program that polls seldom finds what has arrived, though the reactor has not been asked for it. */
+@Timeout(60)
+class SeldomPolledTest {
+    private static final long PAUSE_MS = 1;
+    private static final int SETTLING_POLLS = 50;
+    private static final int MOST_POLLS = 5;
+
+    private static boolean isThere(Pair.Side side, BipShortLink link, long header) throws InterruptedException {
+        for (int polls = 0; polls < MOST_POLLS; polls++) {
+            Thread.sleep(PAUSE_MS);
+            int _ = side.adapter.progress().poll(System.nanoTime());
+            if (link.front() == header) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void shouldFindAMessageWithinAFewPollsThatAreFarApart() throws InterruptedException {
+        MemorySegment block = Arena.ofAuto().allocate(8);
+        try (Pair pair = new Pair("", "")) {
+            Pair.Ends ends = pair.connect("seldom");
+            for (int i = 0; i < SETTLING_POLLS; i++) { // the handshake is over, and the socket is quiet
+                Thread.sleep(PAUSE_MS);
+                pair.left.poll();
+                pair.right.poll();
+            }
+            for (int number = 0; number < 5; number++) {
+                long header = PacketHeader.of(8, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
+                assertTrue(ends.left().small().sendPacket(header, block, 0));
+                ends.left().small().announce();
+                assertTrue(isThere(pair.right, ends.right().small(), header), "message " + number);
+                assertTrue(ends.right().small().receivePacket(header, block, 0));
+                for (int i = 0; i < MOST_POLLS; i++) { // acknowledgements, and a quiet socket again
+                    Thread.sleep(PAUSE_MS);
+                    int _ = pair.left.adapter.progress().poll(System.nanoTime());
+                    int _ = pair.right.adapter.progress().poll(System.nanoTime());
+                }
+            }
+        }
+    }
+}
