@@ -88,6 +88,8 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
     }
 
     private static RegisteredSizes registered(BestSizes best, ConfigReader registered, long rdmaFromBytes) {
+        int pieceBytes = registered.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES);
+        int window = registered.integer("window", 2, MAX_WINDOW);
         if (registered.is("from", "off")) {
             return RegisteredSizes.OFF;
         }
@@ -102,10 +104,7 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
                     String.valueOf(fromBytes),
                     "less than " + ROOT + ".rdma.from, " + rdmaFromBytes + ", or off");
         }
-        return new RegisteredSizes(
-                fromBytes,
-                registered.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
-                registered.integer("window", 2, MAX_WINDOW));
+        return new RegisteredSizes(fromBytes, pieceBytes, window);
     }
 
     private static RdmaSizes rdma(BestSizes best, ConfigReader rdma) {

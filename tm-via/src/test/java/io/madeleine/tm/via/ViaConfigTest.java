@@ -110,6 +110,8 @@ class ViaConfigTest {
         assertRefused("registered.from = 16 KiB", "registered.from", "less than madeleine.tm.via.rdma.from");
         assertRefused("registered { from = 4 KiB, window = 1 }", "registered.window", "2 to 64");
         assertRefused("registered { from = 4 KiB, message = 1 KiB }", "registered.message", "4096");
+        assertRefused("registered.window = 1", "registered.window", "2 to 64"); // though the module is off
+        assertRefused("registered { from = off, message = 1 KiB }", "registered.message", "4096");
         assertRefused("rdma.chunk = 1", "rdma.chunk");
         assertRefused("rdma.grants = 33", "rdma.grants", "1 to 32");
     }
