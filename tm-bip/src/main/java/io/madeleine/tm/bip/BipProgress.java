@@ -237,9 +237,10 @@ final class BipProgress implements ProgressSource {
 
     private int read(long nowNs) {
         int taken = 0;
+        int most = nowNs - lastLookNs < LOOK_NS ? batch : MOST_DATAGRAMS; // who looks seldom takes all at once
         readable = false;
         lastLookNs = nowNs;
-        for (; taken < batch; taken++) {
+        for (; taken < most; taken++) {
             InetSocketAddress from = port.receive(datagram);
             if (from == null) {
                 break;
@@ -249,9 +250,9 @@ final class BipProgress implements ProgressSource {
                 dispatch(from, nowNs);
             }
         }
-        if (taken == batch) {
+        if (taken == most) {
             readable = true;
-            batch = Math.min(2 * batch, MOST_DATAGRAMS);
+            batch = Math.min(2 * most, MOST_DATAGRAMS);
         } else {
             batch = Math.max(1, taken); // a lone datagram is handled before the next look at the socket
         }

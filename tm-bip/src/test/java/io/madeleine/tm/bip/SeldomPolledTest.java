@@ -1,5 +1,6 @@
 package io.madeleine.tm.bip;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.PacketHeader;
@@ -37,7 +38,7 @@ class SeldomPolledTest {
                 pair.right.poll();
             }
             for (int number = 0; number < 5; number++) {
-                long header = PacketHeader.of(8, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
+                long header = header(number);
                 assertTrue(ends.left().small().sendPacket(header, block, 0));
                 ends.left().small().announce();
                 assertTrue(isThere(pair.right, ends.right().small(), header), "message " + number);
@@ -49,5 +50,34 @@ class SeldomPolledTest {
                 }
             }
         }
+    }
+
+    @Test
+    void shouldTakeABurstInOnePollAfterAPause() throws InterruptedException {
+        int burst = 30;
+        MemorySegment block = Arena.ofAuto().allocate(8);
+        try (Pair pair = new Pair("madeleine.tm.bip.coalesce-time = 0s", "")) { // each message is a datagram
+            Pair.Ends ends = pair.connect("bursts");
+            for (int i = 0; i < SETTLING_POLLS; i++) {
+                Thread.sleep(PAUSE_MS);
+                pair.left.poll();
+                pair.right.poll();
+            }
+            for (int number = 0; number < burst; number++) {
+                assertTrue(ends.left().small().sendPacket(header(number), block, 0));
+                ends.left().small().announce();
+            }
+            Thread.sleep(PAUSE_MS);
+            int _ = pair.right.adapter.progress().poll(System.nanoTime());
+            int taken = 0;
+            while (ends.right().small().receivePacket(header(taken), block, 0)) {
+                taken++;
+            }
+            assertEquals(burst, taken);
+        }
+    }
+
+    private static long header(int number) {
+        return PacketHeader.of(8, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
     }
 }
