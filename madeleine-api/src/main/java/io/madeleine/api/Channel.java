@@ -257,7 +257,7 @@ public interface Channel {
      * {@code madeleine.wait.in-handlers} with an {@link IllegalStateException} that names the alternative: hand such
      * work to another thread, for instance one of {@link Session#virtualThreads}. Waits that are not calls of this
      * library, such as those for a lock or the end of a thread, cannot fail so: meanwhile possibly no thread drives
-     * progress, and a thread that waits in a call of this library, even for the handler's own message, waits in vain.
+     * progress, and a thread that waits in a call of this library, even for the handler's own message, waits for ever.
      * Calls that do not wait ({@code tryBegin...}, {@link Session#progress}, {@link Completion#isDone}) poll the
      * networks, but call no handler either.
      *

@@ -302,7 +302,7 @@ abstract class HandlersContract extends ReuseContract {
                 case 2 -> throw new OutOfMemoryError("as a test");
                 case 3 -> { // fails after another thread has ended its message
                     IncomingMessage mine = message;
-                    mine.unpackInt(); // a wait of that thread would be in vain: this one, which it waits for, leads
+                    mine.unpackInt(); // that thread would wait for this one, which leads and waits for it
                     join(start(() -> {
                         mine.discard();
                         mine.close();
