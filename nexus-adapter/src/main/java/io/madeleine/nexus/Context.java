@@ -86,6 +86,7 @@ public final class Context implements AutoCloseable {
             throw new IllegalArgumentException(
                     channels.size() + " channels of different sessions: expected one or several of the same one");
         }
+        ScopedValueSearch.ensureMade();
         Node.claim(channels);
         Context context = new Context(channels, options);
         try {
