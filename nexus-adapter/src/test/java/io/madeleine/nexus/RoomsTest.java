@@ -65,6 +65,7 @@ class RoomsTest {
                     "RefusedCalls",
                     "Route",
                     "RouteSource",
+                    "ScopedValueSearch",
                     "Sneaky",
                     "SystemRequests",
                     "Workers"),
