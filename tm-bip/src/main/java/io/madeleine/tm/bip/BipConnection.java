@@ -218,8 +218,8 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     }
 
     /** Whether all that is to be sent are reports that an answer of this process may carry. Under the lock. */
-    private boolean holdsReportBack(long nowNs) {
-        if (opening != null || !endpoint.owesOnlyReports() || !heldBack.addReport(nowNs)) {
+    private boolean holdsReportBack() {
+        if (opening != null || !endpoint.owesOnlyReports() || !heldBack.addReport()) {
             return false;
         }
         flushSoon();
@@ -227,8 +227,9 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     }
 
     private void flushSoon() {
-        if (progress.keeps(this) || dueNs == Endpoint.NONE || heldBack.dueNs() - dueNs < 0) {
-            dueNs = Endpoint.earlier(dueNs, heldBack.dueNs());
+        progress.keeps(this);
+        if (dueNs == Endpoint.NONE || heldBack.dueNs() - dueNs < 0) {
+            dueNs = heldBack.dueNs();
             progress.timers().note(dueNs);
         }
     }
@@ -307,7 +308,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     boolean flushAfterArrival(long nowNs) {
         lock.lock();
         try {
-            if (heldBack.isOld(nowNs) || !holdsReportBack(nowNs)) {
+            if (heldBack.isOld(nowNs) || !holdsReportBack()) {
                 flushLocked(nowNs, true);
             }
             return hasRoomAgain();
@@ -357,7 +358,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     /** The reader has taken bytes: tells the peer of the room, if that is worth a datagram. Ends the lock. */
     void tellRoomAndUnlock() {
         try {
-            if (endpoint.owesCredit() && !holdsReportBack(System.nanoTime())) {
+            if (endpoint.owesCredit() && !holdsReportBack()) {
                 flushLocked();
             }
         } finally {

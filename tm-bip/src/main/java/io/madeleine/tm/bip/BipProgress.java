@@ -34,7 +34,7 @@ final class BipProgress implements ProgressSource {
      * Later a poll looks at the socket if the reactor says so, or after this time: the engine asks the reactor once in
      * many polls, and a program that polls a thousand times a second would wait for all of them.
      */
-    private static final long LOOK_NS = 50_000;
+    private static final long COLD_LOOK_NS = 50_000;
 
     private final BipAdapter adapter;
     private final DatagramPort port;
@@ -120,13 +120,11 @@ final class BipProgress implements ProgressSource {
         }
     }
 
-    /** A connection has held back a packet; returns whether another one had done so before. */
-    boolean keeps(BipConnection connection) {
-        boolean isOther = keeper != connection;
-        if (isOther) {
+    /** A connection holds something back. */
+    void keeps(BipConnection connection) {
+        if (keeper != connection) {
             keeper = connection;
         }
-        return isOther;
     }
 
     void listReady(BipConnection connection) {
@@ -225,7 +223,7 @@ final class BipProgress implements ProgressSource {
         return readable
                 || nowNs - lastArrivalNs < HOT_NS
                 || nowNs - output.lastSentNs() < HOT_NS
-                || nowNs - lastLookNs >= LOOK_NS;
+                || nowNs - lastLookNs >= COLD_LOOK_NS;
     }
 
     /** Lets the port send and deliver what it has delayed. */
@@ -237,7 +235,7 @@ final class BipProgress implements ProgressSource {
 
     private int read(long nowNs) {
         int taken = 0;
-        int most = nowNs - lastLookNs < LOOK_NS ? batch : MOST_DATAGRAMS; // who looks seldom takes all at once
+        int most = nowNs - lastLookNs < COLD_LOOK_NS ? batch : MOST_DATAGRAMS; // who looks seldom takes all at once
         readable = false;
         lastLookNs = nowNs;
         for (; taken < most; taken++) {

@@ -56,7 +56,7 @@ final class HeldBack {
 
     /** The calling thread has appended a packet that says only that a message begins; as {@link #addPacket}. */
     boolean addMark() {
-        if (!addReport(any ? sinceNs : clock.getAsLong())) {
+        if (!addReport()) {
             return false;
         }
         setSender();
@@ -64,11 +64,13 @@ final class HeldBack {
     }
 
     /** There is something to report; returns whether that is held back. */
-    boolean addReport(long nowNs) {
+    boolean addReport() {
         if (coalesceNs == 0) {
             return false;
         }
-        hold(nowNs);
+        if (!any) {
+            hold(clock.getAsLong());
+        }
         return true;
     }
 

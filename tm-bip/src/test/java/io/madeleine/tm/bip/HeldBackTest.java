@@ -74,7 +74,7 @@ class HeldBackTest {
 
     @Test
     void shouldKnowWhoseThePacketsAndMarksAreAndThatReportsAreNobodys() throws InterruptedException {
-        assertTrue(held.addReport(nowNs));
+        assertTrue(held.addReport());
         assertTrue(held.isAny());
         assertFalse(held.isOwn(), "any thread's datagram may carry it");
         held.sent();
@@ -97,7 +97,7 @@ class HeldBackTest {
     void shouldNotTakeAReportForAConversation() {
         beginStream();
         held.sent();
-        assertTrue(held.addReport(nowNs));
+        assertTrue(held.addReport());
         held.senderWaits();
         held.sent();
         assertTrue(packet(false), "the stream goes on");
@@ -111,6 +111,6 @@ class HeldBackTest {
             none.sent();
         }
         assertFalse(none.addMark());
-        assertFalse(none.addReport(nowNs));
+        assertFalse(none.addReport());
     }
 }
