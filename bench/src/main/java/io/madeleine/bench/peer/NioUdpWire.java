@@ -14,7 +14,6 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
 
 /**
  * A datagram socket of the JDK that any peer may write to: the least that a Java program needs for messages over
@@ -31,13 +30,10 @@ final class NioUdpWire implements Wire {
     private static final int WINDOW_BYTES = 160 << 10;
 
     private static final int RECORD_BYTES = 1024;
-    private static final int SELECT_MS = 1_000;
 
     private final DatagramChannel channel;
-    private final Selector selector;
-    private final SelectionKey key;
     private final InetSocketAddress peer;
-    private final Idling idling;
+    private final ChannelIdling idling;
     private final ByteBuffer nothing = ByteBuffer.allocateDirect(0);
 
     /** Bytes that were sent and not acknowledged. */
@@ -49,10 +45,7 @@ final class NioUdpWire implements Wire {
     private NioUdpWire(DatagramChannel channel, InetSocketAddress peer, WaitMode wait) throws IOException {
         this.channel = channel;
         this.peer = peer;
-        this.idling = new Idling(wait);
-        this.selector = Selector.open();
-        channel.configureBlocking(false);
-        this.key = channel.register(selector, 0);
+        this.idling = new ChannelIdling(channel, wait);
     }
 
     static NioUdpWire open(WaitMode wait, ControlLine line) throws IOException {
@@ -103,7 +96,7 @@ final class NioUdpWire implements Wire {
         int bytes = data.remaining();
         try {
             for (int idle = 0; channel.send(data, peer) < bytes; idle++) {
-                idle(idle, SelectionKey.OP_WRITE);
+                idling.idle(idle, SelectionKey.OP_WRITE);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -115,7 +108,7 @@ final class NioUdpWire implements Wire {
         int before = into.position();
         try {
             for (int idle = 0; channel.receive(into) == null; idle++) {
-                idle(idle, SelectionKey.OP_READ);
+                idling.idle(idle, SelectionKey.OP_READ);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -127,22 +120,10 @@ final class NioUdpWire implements Wire {
         return count;
     }
 
-    private void idle(int turn, int operation) throws IOException {
-        switch (idling.next(turn)) {
-            case POLL -> {}
-            case YIELD -> Thread.yield();
-            case SLEEP -> {
-                key.interestOps(operation);
-                selector.select(SELECT_MS);
-                selector.selectedKeys().clear();
-            }
-        }
-    }
-
     @Override
     public void close() {
         try {
-            selector.close();
+            idling.close();
             channel.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

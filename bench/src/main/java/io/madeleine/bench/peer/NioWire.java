@@ -12,7 +12,6 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
@@ -25,21 +24,15 @@ import java.nio.channels.SocketChannel;
 final class NioWire implements Wire {
     private static final int BUFFER_BYTES = 64 << 10;
     private static final int SMALL_BYTES = BUFFER_BYTES / 4;
-    private static final int SELECT_MS = 1_000;
 
     private final SocketChannel channel;
-    private final Selector selector;
-    private final SelectionKey key;
     private final ByteBuffer ahead = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
-    private final Idling idling;
+    private final ChannelIdling idling;
 
     private NioWire(SocketChannel channel, WaitMode wait) throws IOException {
         this.channel = channel;
-        this.idling = new Idling(wait);
-        this.selector = Selector.open();
+        this.idling = new ChannelIdling(channel, wait);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        channel.configureBlocking(false);
-        this.key = channel.register(selector, 0);
     }
 
     static NioWire open(int rank, WaitMode wait, ControlLine line) throws IOException {
@@ -61,7 +54,7 @@ final class NioWire implements Wire {
         try {
             for (int idle = 0; buffer.hasRemaining(); ) {
                 if (channel.write(buffer) == 0) {
-                    idle(idle++, SelectionKey.OP_WRITE);
+                    idling.idle(idle++, SelectionKey.OP_WRITE);
                 } else {
                     idle = 0;
                 }
@@ -105,26 +98,14 @@ final class NioWire implements Wire {
             if (count < 0) {
                 throw new MeasuringException("the other process has closed the connection");
             }
-            idle(idle, SelectionKey.OP_READ);
-        }
-    }
-
-    private void idle(int turn, int operation) throws IOException {
-        switch (idling.next(turn)) {
-            case POLL -> {}
-            case YIELD -> Thread.yield();
-            case SLEEP -> {
-                key.interestOps(operation);
-                selector.select(SELECT_MS);
-                selector.selectedKeys().clear();
-            }
+            idling.idle(idle, SelectionKey.OP_READ);
         }
     }
 
     @Override
     public void close() {
         try {
-            selector.close();
+            idling.close();
             channel.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
