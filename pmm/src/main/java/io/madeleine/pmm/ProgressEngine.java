@@ -379,12 +379,14 @@ public final class ProgressEngine implements AutoCloseable {
             return 0;
         }
         long selfId = self.threadId();
-        if (!lead.tryTakeFree(self)) {
+        if (!lead.tryTake(self)) {
             return 0;
         }
         try {
             leading.begin();
-            return once(inHandler);
+            int work = once(inHandler);
+            boolean _ = sleeping.giveBack();
+            return work;
         } finally {
             if (lead.holder == selfId) {
                 lead.holder = Lead.NOBODY; // no call here: the stack may be exhausted

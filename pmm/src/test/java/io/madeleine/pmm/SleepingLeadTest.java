@@ -151,6 +151,26 @@ class SleepingLeadTest {
     }
 
     @Test
+    void shouldPollAtOnceAndNeverWakeTheSleeperAlsoForAThreadThatOnlyTries() {
+        int most = 0;
+        for (int tries = 0; tries < 10 && most < 200; tries++) { // it wakes once a second by itself
+            awaitSleeper();
+            int wakes = reactor.wakes.get();
+            int count = 0;
+            while (reactor.wakes.get() == wakes && count < 200) {
+                count++;
+                int before = received.get();
+                network.arrived.incrementAndGet(); // and rings no bell
+                assertTrue(engine.progress() > 0 || reactor.wakes.get() != wakes);
+                assertTrue(received.get() > before || reactor.wakes.get() != wakes, "the try has polled");
+            }
+            most = Math.max(most, count);
+        }
+        assertEquals(200, most, "tries in a row that woke nobody");
+        assertTrue(engine.isLeadAsleep());
+    }
+
+    @Test
     void shouldHaveWhatComesLaterHandledThoughNobodyWaits() {
         Runnable byStep = () -> engine.enqueue(() -> {
             received.incrementAndGet();

@@ -36,6 +36,9 @@ final class BipProgress implements ProgressSource {
      */
     private static final long COLD_LOOK_NS = 50_000;
 
+    /** With more connections a thread that leaves wakes the sleeper instead: to look at them all takes longer. */
+    private static final int MOST_REARMED = 32;
+
     private final BipAdapter adapter;
     private final DatagramPort port;
     private final Datagram datagram;
@@ -384,16 +387,26 @@ final class BipProgress implements ProgressSource {
         return !readable && firstReady == null && ready.isEmpty() && adapter.isQuiet();
     }
 
+    /** The sleeper watches the socket. It may not know of a link that has to be looked at soon. */
+    @Override
+    public boolean rearm() {
+        return connections.all().length <= MOST_REARMED && !isExpecting() && armForBlocking();
+    }
+
     @Override
     public long longestSleepNs() {
         long nowNs = System.nanoTime();
         long longestNs = Math.min(adapter.untilHandshakesNs(nowNs), Math.max(0, idleCheckNs - nowNs));
+        return isExpecting() ? Math.min(longestNs, PostingLink.LONGEST_SLEEP_NS) : longestNs;
+    }
+
+    private boolean isExpecting() {
         for (BipConnection each : connections.all()) {
             if (each.isExpecting()) {
-                return Math.min(longestNs, PostingLink.LONGEST_SLEEP_NS);
+                return true;
             }
         }
-        return longestNs;
+        return false;
     }
 
     @Override

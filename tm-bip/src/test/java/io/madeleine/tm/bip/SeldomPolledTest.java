@@ -1,6 +1,7 @@
 package io.madeleine.tm.bip;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.PacketHeader;
@@ -74,6 +75,28 @@ class SeldomPolledTest {
                 taken++;
             }
             assertEquals(burst, taken);
+        }
+    }
+
+    @Test
+    void shouldLetTheSleeperSleepOnUnlessSomethingIsLeftToDo() throws InterruptedException {
+        MemorySegment block = Arena.ofAuto().allocate(8);
+        try (Pair pair = new Pair("", "")) {
+            Pair.Ends ends = pair.connect("rearmed");
+            for (int i = 0; i < SETTLING_POLLS; i++) {
+                Thread.sleep(PAUSE_MS);
+                pair.left.poll();
+                pair.right.poll();
+            }
+            BipProgress progress = (BipProgress) pair.right.adapter.progress();
+            assertTrue(progress.rearm(), "nothing is left to do");
+            assertTrue(progress.isArmed());
+            progress.disarm();
+            assertTrue(ends.left().small().sendPacket(header(0), block, 0));
+            ends.left().small().announce();
+            progress.onReady();
+            assertFalse(progress.rearm(), "the socket is ready");
+            progress.disarm();
         }
     }
 
