@@ -37,6 +37,12 @@ final class Driver {
     private static final long UNCHECKED = -1;
     private static final int WARM_ECHOES = 1_000;
 
+    /** So many exchanges after computing follow, which the JVM would else compile after a minute. */
+    private static final int WARM_EXCHANGES = 32;
+
+    /** Long enough for the session's own thread to fall asleep. */
+    private static final long WARM_COMPUTING_NS = 300_000;
+
     private final Wire wire;
     private final Requests requests;
     private final Histogram durationsNs = new Histogram(LONGEST_NS, 4);
@@ -219,22 +225,26 @@ final class Driver {
     private Round compute(Job job) {
         for (long messages = 0; job.isCold(messages); messages += WARM_ECHOES) {
             echo(job, WARM_ECHOES, 1);
-            exchangeAfterComputing(job); // for its own paths
+            for (int i = 0; i < WARM_EXCHANGES; i++) { // have paths of their own
+                exchangeAfterComputing(
+                        job, Math.min(WARM_COMPUTING_NS, job.order().pattern().computeNs()));
+            }
         }
         reset(job);
         long counted = 0;
         while (!job.isOver(durationsNs.getTotalCount())) {
-            durationsNs.recordValue(Math.clamp(exchangeAfterComputing(job), 1, LONGEST_NS));
+            long exchangeNs = exchangeAfterComputing(job, job.order().pattern().computeNs());
+            durationsNs.recordValue(Math.clamp(exchangeNs, 1, LONGEST_NS));
             counted += 2;
         }
         return Round.of(job.order().pattern(), job.bytes(), durationsNs, 2, usage(job, counted));
     }
 
-    private long exchangeAfterComputing(Job job) {
+    private long exchangeAfterComputing(Job job, long computeNs) {
         long bytes = job.bytes();
         Block sent = job.sent().next();
         Block received = job.received().next();
-        long instantNs = System.nanoTime() + job.order().pattern().computeNs();
+        long instantNs = System.nanoTime() + computeNs;
         requests.ask(Request.COMPUTE, bytes, 1, instantNs);
         computing.until(instantNs);
         wire.send(sent, bytes);
