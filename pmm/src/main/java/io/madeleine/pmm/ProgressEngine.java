@@ -281,7 +281,7 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /** Whether the session's own thread leads and sleeps, so that another thread may take the lead from it. */
-    public boolean isLeadAsleep() {
+    boolean isLeadAsleep() {
         return lead.isAsleep();
     }
 

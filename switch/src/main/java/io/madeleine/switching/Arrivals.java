@@ -261,19 +261,14 @@ final class Arrivals {
 
     /**
      * Polls the expected sender for a moment and calls the handler in the calling thread, which is about to wait in the
-     * engine for something that the handler makes true. If the session's own thread sleeps with the lead, does not
-     * poll: the engine takes the lead from that thread at once, so that senders see that they need not ring for it.
+     * engine for something that the handler makes true.
      *
      * @param named the expected sender; null stands for the sender of the last message
      * @return whether the condition is met
      */
     boolean handleUntil(BooleanSupplier condition, @Nullable SwitchedConnection named) {
         SwitchedConnection sender = named == null ? expected : named;
-        if (sender == null
-                || !handlers.hasHandler()
-                || !sender.receiving().isWorthLooking()
-                || !engine.mayDispatch()
-                || engine.isLeadAsleep()) {
+        if (sender == null || !handlers.hasHandler() || !sender.receiving().isWorthLooking() || !engine.mayDispatch()) {
             return false;
         }
         if (++foundByLook % LOOKS_IN_A_ROW == 0) {

@@ -7,6 +7,7 @@ import io.madeleine.tm.sci.wake.Inbox;
 import io.madeleine.tm.sci.wake.PeerLine;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: {@link #announce} thread-safe; the rest control path, under the adapter's lock.
  */
 final class SciPeer implements PeerLine {
+    private static final BooleanSupplier NOT_KNOWN = () -> false;
+
     private final FileStem stem;
     private final Inbox inbox;
     private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
@@ -36,7 +39,7 @@ final class SciPeer implements PeerLine {
     public void announce(int slot) {
         long sleep = announceSilently(slot);
         if (sleep != 0) {
-            ring(sleep);
+            ring(sleep, NOT_KNOWN);
         }
     }
 
@@ -55,15 +58,15 @@ final class SciPeer implements PeerLine {
     }
 
     @Override
-    public void ring(long sleep) {
-        if (isRingNeeded(sleep)) {
+    public void ring(long sleep, BooleanSupplier isAllRead) {
+        if (isRingNeeded(sleep, isAllRead)) {
             ringAtOnce(sleep);
         }
     }
 
-    private boolean isRingNeeded(long sleep) {
+    private boolean isRingNeeded(long sleep, BooleanSupplier isAllRead) {
         try {
-            return inbox.isRingNeeded(sleep);
+            return inbox.isRingNeeded(sleep, isAllRead);
         } catch (IllegalStateException _) {
             return true; // The peer has ended: a ring does no harm.
         } catch (InternalError e) {

@@ -1,7 +1,6 @@
 package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Channel;
@@ -47,11 +46,6 @@ class HandlerLooksTest {
     private final AtomicLong polls = new AtomicLong();
 
     private final AtomicLong looks = new AtomicLong();
-
-    /** How many looks there had been at the next poll; {@link #UNKNOWN} until that poll. */
-    private final AtomicLong looksAtPoll = new AtomicLong();
-
-    private static final long UNKNOWN = -1;
 
     @Test
     void shouldHandleTheNextMessageOfTheSameSenderWithoutAnotherPoll() throws Exception {
@@ -140,34 +134,6 @@ class HandlerLooksTest {
         }
     }
 
-    /**
-     * Senders see in the network's state that they need not ring for the sleeping thread, not in a look at one of them.
-     */
-    @Test
-    void shouldTakeTheLeadFromASleepingThreadBeforeItLooksAtTheExpectedSender() throws Exception {
-        try (LocalSessions sessions = open(2, WaitMode.ADAPTIVE)) {
-            CompletableFuture<Integer> first = new CompletableFuture<>();
-            sessions.channel(1).onMessage(message -> first.complete(take(message)));
-            send(sessions.channel(0), 1);
-            assertEquals(1, await(first));
-            Signal signal = sessions.channel(1).newSignal();
-            awaitSilence();
-            looksAtPoll.set(UNKNOWN);
-            long before = looks.get();
-            assertFalse(signal.await(() -> false, 0, 1, TimeUnit.MILLISECONDS));
-            assertEquals(before, looksAtPoll.get());
-        }
-    }
-
-    /** Waits until the session's own thread sleeps. */
-    private void awaitSilence() throws InterruptedException {
-        long before;
-        do {
-            before = polls.get();
-            Thread.sleep(50);
-        } while (polls.get() != before);
-    }
-
     /** Polls many times, as a thread does that waits for something else. */
     private void awaitRounds(Signal signal) {
         long wanted = polls.get() + MANY_ROUNDS;
@@ -218,7 +184,7 @@ class HandlerLooksTest {
 
     private Object counted(Object watched) {
         return switch (watched) {
-            case ProgressSource source -> around(ProgressSource.class, source, "poll", this::polled);
+            case ProgressSource source -> around(ProgressSource.class, source, "poll", work -> count(polls, work));
             case ProtocolChannel channel ->
                 around(
                         ProtocolChannel.class,
@@ -229,11 +195,6 @@ class HandlerLooksTest {
                 around(ProtocolConnection.class, connection, "hasArrivals", has -> count(looks, has));
             default -> throw new AssertionError(watched);
         };
-    }
-
-    private Object polled(Object work) {
-        boolean _ = looksAtPoll.compareAndSet(UNKNOWN, looks.get());
-        return count(polls, work);
     }
 
     private static Object count(AtomicLong counter, Object result) {

@@ -374,6 +374,28 @@ class SciProgressTest {
         assertEquals(2, reader.received);
     }
 
+    @Test
+    void shouldSleepOnWhileAnotherThreadReadsWhatIsAnnounced() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        ProgressSource progress = b.adapter.progress();
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+            progress.poll(0);
+        }
+        long startNs = System.nanoTime();
+        for (int i = 0; i < 3; i++) {
+            assertTrue(pair.leftShort().claim() >= 0);
+            pair.leftShort().commit(PacketHeader.of(8, i, 0, 0));
+            assertEquals(1, reader.onReadable()); // as a thread that waits and does not lead
+            pair.leftShort().announce();
+        }
+        reactorSleeps(b, 20_000_000);
+        assertTrue(System.nanoTime() - startNs >= 15_000_000, "it rings for what has been read");
+        progress.disarm();
+    }
+
     private static void reactorSleeps(Side side, long ns) {
         int _ = side.reactor.sleep(ns);
     }

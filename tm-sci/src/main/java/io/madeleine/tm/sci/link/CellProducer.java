@@ -24,6 +24,7 @@ public final class CellProducer {
     private int pieceBytes;
     private boolean underWay;
     private boolean first;
+    private int lastCell;
 
     public CellProducer(MemorySegment memory, CellLayout layout) {
         this(memory, layout, null);
@@ -103,8 +104,18 @@ public final class CellProducer {
         OrderedWords.setPlain(memory, layout.header(here), header);
         OrderedWords.setPlain(memory, layout.trailer(here), trailer);
         OrderedWords.setRelease(memory, layout.state(here), filledBytes + 1L);
+        lastCell = here;
         plainCell = layout.next(here);
         filledBytes = 0;
+    }
+
+    /** Whether the receiver has read all that was published; a loan counts as unread. Called by the sender. */
+    boolean isAllRead() {
+        try {
+            return (lender == null || !lender.isOut()) && OrderedWords.acquire(memory, layout.state(lastCell)) == 0;
+        } catch (IllegalStateException _) {
+            return true; // The memory has been freed: there is no receiver.
+        }
     }
 
     /** Whether a packet has begun and has not been sent completely. */

@@ -118,7 +118,11 @@ final class RingProducer {
      * sender.
      */
     boolean isAllRead() {
-        return OrderedWords.acquire(memory, layout.consumerOffset()) == plainPosition;
+        try {
+            return OrderedWords.acquire(memory, layout.consumerOffset()) == plainPosition;
+        } catch (IllegalStateException _) {
+            return true; // The memory has been freed: there is no receiver.
+        }
     }
 
     /** Whether a claim that was {@link LinkStatus#PENDING} would succeed now, or be {@link #BROKEN}. */

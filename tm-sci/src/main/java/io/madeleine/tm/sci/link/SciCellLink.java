@@ -8,6 +8,7 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.sci.shared.PeerBlocks;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ public final class SciCellLink extends SciEnd implements DynamicLink {
 
     private final CellProducer producer;
     private final CellConsumer consumer;
+    private final BooleanSupplier isAllRead;
     private final @Nullable PeerBlocks peerBlocks;
 
     private SciCellLink(
@@ -34,6 +36,7 @@ public final class SciCellLink extends SciEnd implements DynamicLink {
         super(connection, index, capabilities);
         this.producer = producer;
         this.consumer = consumer;
+        this.isAllRead = producer::isAllRead;
         this.peerBlocks = peerBlocks;
     }
 
@@ -95,7 +98,7 @@ public final class SciCellLink extends SciEnd implements DynamicLink {
                 setStalled(true);
                 return LinkStatus.PENDING;
             }
-            connection.announce();
+            connection.announce(isAllRead);
             if (!producer.isUnderWay()) {
                 setStalled(false);
                 return LinkStatus.COMPLETE;

@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -254,37 +255,21 @@ public final class SciConnection implements ProtocolConnection, Watched {
     /**
      * Announces to the peer that data was written for it, unless the peer watches. Needs no fence after that write, see
      * {@link WatchList}. Any thread.
+     *
+     * @param isAllRead whether the peer has read it: then nobody has to wake the peer
      */
-    void announce() {
-        if (!untouchable && !isWatchedByPeer()) {
-            peer.announce(peerSlot);
-        }
-    }
-
-    /** As {@link #announce()}, for a ring; does not wake a peer that has already read everything and sleeps again. */
-    void announce(RingProducer ring) {
+    void announce(BooleanSupplier isAllRead) {
         if (!untouchable && !isWatchedByPeer()) {
             long sleep = peer.announceSilently(peerSlot);
-            if (sleep != 0 && !isAllRead(ring)) {
-                peer.ring(sleep);
+            if (sleep != 0) {
+                peer.ring(sleep, isAllRead);
             }
         }
     }
 
-    private static boolean isAllRead(RingProducer ring) {
-        try {
-            return ring.isAllRead();
-        } catch (IllegalStateException _) {
-            return true; // The memory has been freed: there is no receiver to wake.
-        }
-    }
-
-    /**
-     * Whether the polling thread polls only for a moment, in place of a sleeping thread, and may stop at any time. A
-     * hint.
-     */
-    boolean isPolledForAMoment() {
-        return progress.isForAMoment();
+    /** Whether a sender may be about to ring, so that a reader tells it at once that everything was read. A hint. */
+    boolean mayBeRungFor() {
+        return progress.mayBeRungFor();
     }
 
     private boolean isWatchedByPeer() {

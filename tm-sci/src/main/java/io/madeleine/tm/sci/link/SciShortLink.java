@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * {@code sci/short} on one connection: the sender fills a record in the ring, and the receiver reads it there.
@@ -19,6 +20,7 @@ public final class SciShortLink extends SciEnd implements OneStepLink {
     private final MemorySegment memory;
     private final RingProducer producer;
     private final RingConsumer consumer;
+    private final BooleanSupplier isAllRead;
 
     SciShortLink(SciConnection connection, int index, TransmissionCapabilities capabilities, List<RingLayout> rings) {
         super(connection, index, capabilities);
@@ -26,6 +28,7 @@ public final class SciShortLink extends SciEnd implements OneStepLink {
         this.memory = segment.memory();
         this.producer = new RingProducer(memory, rings.get(segment.side()));
         this.consumer = new RingConsumer(memory, rings.get(segment.otherSide()));
+        this.isAllRead = producer::isAllRead;
     }
 
     @Override
@@ -94,7 +97,7 @@ public final class SciShortLink extends SciEnd implements OneStepLink {
 
     @Override
     public void announce() {
-        connection.announce(producer);
+        connection.announce(isAllRead);
     }
 
     @Override
@@ -149,7 +152,7 @@ public final class SciShortLink extends SciEnd implements OneStepLink {
 
     @Override
     public void release() {
-        if (!connection.isClosed() && consumer.release(connection.isPolledForAMoment())) {
+        if (!connection.isClosed() && consumer.release(connection.mayBeRungFor())) {
             connection.freed();
         }
     }

@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 
 /**
@@ -97,12 +98,13 @@ public final class Inbox implements AutoCloseable {
 
     /**
      * Whether the caller has to ring for an owner that sleeps: it first watches for some microseconds whether the owner
-     * wakes up by itself.
+     * wakes up by itself, or reads everything.
      *
      * @param sleep the number of the sleep, from {@link #announce}
+     * @param isAllRead whether the owner has read what was announced
      */
-    public boolean isRingNeeded(long sleep) {
-        return ringDelay.isRingNeeded(isInSleep, sleep);
+    public boolean isRingNeeded(long sleep, BooleanSupplier isAllRead) {
+        return ringDelay.isRingNeeded(isInSleep, sleep, isAllRead);
     }
 
     private boolean isInSleep(long sleep) {

@@ -1,6 +1,7 @@
 package io.madeleine.tm.sci.wake;
 
 import io.madeleine.tm.sci.files.FileStem;
+import java.util.function.BooleanSupplier;
 
 /**
  * What a connection needs of the process at its other end: its inbox and the line to its doorbell.
@@ -25,8 +26,12 @@ public interface PeerLine {
      */
     long announceSilently(int slot);
 
-    /** Wakes the peer from the sleep with that number. */
-    void ring(long sleep);
+    /**
+     * Wakes the peer from the sleep with that number, unless a thread of the peer reads everything within a moment.
+     *
+     * @param isAllRead whether the peer has read what was announced
+     */
+    void ring(long sleep, BooleanSupplier isAllRead);
 
     /**
      * Checks whether the peer's inbox was cut short, so that nobody can wake the peer; if so, gives up the connections

@@ -117,9 +117,12 @@ public final class SciProgress implements ProgressSource {
         highestSlot = Math.max(highestSlot, connection.slot());
     }
 
-    /** Whether the polling thread polls only for a moment. A hint for other threads. */
-    public boolean isForAMoment() {
-        return forAMoment;
+    /**
+     * Whether a thread sleeps, or the polling thread stands in for it for a moment, so that senders ring for what
+     * nobody reads. A hint for other threads.
+     */
+    public boolean mayBeRungFor() {
+        return asleep || forAMoment;
     }
 
     // ---- the polling thread

@@ -102,6 +102,19 @@ class CellsTest {
     }
 
     @Test
+    void shouldTellTheSenderWhetherAllHasBeenRead() {
+        assertTrue(producer.isAllRead());
+        long header = PacketHeader.of(2 * CELL, 0, 0, 0);
+        assertTrue(send(header, Side.group(random(new Random(7), 2 * CELL)), 0));
+        consumer.front();
+        for (long left = 2 * CELL; left > 0; left -= consumer.skip(left)) {
+            assertFalse(producer.isAllRead(), left + " bytes are left");
+        }
+        consumer.release();
+        assertTrue(producer.isAllRead());
+    }
+
+    @Test
     void shouldCutAPacketSoThatBothCopiesRunAtOnce() {
         MemorySegment source = random(new Random(7), 24 * 1024);
         assertTrue(send(PacketHeader.of(24 * 1024, 0, 0, 0), Side.group(source), 0));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,18 +16,26 @@ class RingDelayTest {
     Path directory;
 
     private final RingDelay delay = new RingDelay();
+    private static final BooleanSupplier NOT_READ = () -> false;
     private int looks;
 
     /** Whether the sender rings for a peer that wakes up after so many looks; counts the looks. */
     private boolean rings(int looksAsleep) {
         looks = 0;
-        return delay.isRingNeeded(sleep -> ++looks <= looksAsleep, SLEEP);
+        return delay.isRingNeeded(sleep -> ++looks <= looksAsleep, SLEEP, NOT_READ);
     }
 
     @Test
     void shouldNotRingForAPeerThatWakesUpByItself() {
         assertFalse(rings(RingDelay.LOOKS / 2));
         assertEquals(RingDelay.LOOKS / 2 + 1, looks);
+    }
+
+    @Test
+    void shouldNotRingForAPeerWhoseThreadReadsEverythingBesideTheSleeper() {
+        int[] left = {RingDelay.LOOKS / 2};
+        assertFalse(delay.isRingNeeded(sleep -> true, SLEEP, () -> --left[0] < 0));
+        assertFalse(delay.isRingNeeded(sleep -> true, SLEEP, () -> true));
     }
 
     @Test
@@ -68,11 +77,11 @@ class RingDelayTest {
                 Inbox peers = Inbox.open(file)) {
             own.fallAsleep();
             long sleep = peers.announce(1);
-            assertTrue(peers.isRingNeeded(sleep));
+            assertTrue(peers.isRingNeeded(sleep, NOT_READ));
             own.wake();
-            assertFalse(peers.isRingNeeded(sleep));
+            assertFalse(peers.isRingNeeded(sleep, NOT_READ));
             own.fallAsleep();
-            assertFalse(peers.isRingNeeded(sleep));
+            assertFalse(peers.isRingNeeded(sleep, NOT_READ));
         }
     }
 }
