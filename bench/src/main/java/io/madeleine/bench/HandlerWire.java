@@ -9,6 +9,7 @@ import io.madeleine.api.Signal;
 import io.madeleine.bench.measure.Block;
 import io.madeleine.bench.measure.MeasuringException;
 import io.madeleine.bench.measure.Wire;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -23,19 +24,21 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to caller; the handler is run by whoever drives progress.
  */
 final class HandlerWire implements Wire {
+    /** Longer messages are unpacked where they are wanted, without a copy between. */
+    private static final long SHORT_BYTES = 256;
+
     /** What the receiving thread and the handler know of each other. */
     private enum State {
         NOTHING,
         WANTED,
-        LEFT,
-        RECEIVED,
-        RECEIVED_AND_LEFT
+        LEFT
     }
 
     private final Channel channel;
     private final Wire sending;
     private final SendMode sendMode;
     private final Signal signal;
+    private final MemorySegment small = Arena.ofAuto().allocate(SHORT_BYTES);
     private final AtomicReference<State> state = new AtomicReference<>(State.NOTHING);
     private final BooleanSupplier isReceived = this::isReceived;
 
@@ -49,26 +52,39 @@ final class HandlerWire implements Wire {
         this.sending = new ChannelWire(session, channel, memory, sendMode);
         this.sendMode = sendMode;
         this.signal = this.channel.newSignal();
-        this.channel.onMessage(this::handle);
+        this.channel.onMessage(this::handle, small, new ShortHandler());
+    }
+
+    /** Takes short messages as bytes, which cannot be left until somebody wants them. */
+    private final class ShortHandler implements Channel.ShortMessageHandler {
+        @Override
+        public boolean accepts(int remote) {
+            return state.get() == State.WANTED;
+        }
+
+        @Override
+        public void onMessage(int remote, long bytes) {
+            MemorySegment.copy(small, 0, wanted.memory(), 0, bytes);
+            state.set(State.NOTHING);
+            signal.signal();
+        }
     }
 
     private void handle(IncomingMessage message) {
         if (state.get() == State.WANTED) {
             take(message, wanted, wantedBytes);
-            state.set(State.RECEIVED);
+            state.set(State.NOTHING);
             signal.signal();
             return;
         }
         left = message;
-        if (!state.compareAndSet(State.NOTHING, State.LEFT)
-                && !state.compareAndSet(State.RECEIVED, State.RECEIVED_AND_LEFT)) {
-            handle(message); // wanted since, or that before it has been accepted
+        if (!state.compareAndSet(State.NOTHING, State.LEFT)) {
+            handle(message); // wanted since
         }
     }
 
     private boolean isReceived() {
-        State now = state.get();
-        return now == State.RECEIVED || now == State.RECEIVED_AND_LEFT;
+        return state.get() != State.WANTED;
     }
 
     private void take(IncomingMessage message, Block block, long bytes) {
@@ -89,9 +105,6 @@ final class HandlerWire implements Wire {
         }
         if (!signal.await(isReceived, PATIENCE_NS, TimeUnit.NANOSECONDS)) {
             throw new MeasuringException("no message within " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS) + " s");
-        }
-        if (!state.compareAndSet(State.RECEIVED, State.NOTHING)) {
-            state.set(State.LEFT);
         }
     }
 
