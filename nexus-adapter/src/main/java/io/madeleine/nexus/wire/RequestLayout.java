@@ -14,9 +14,9 @@ import java.nio.ByteOrder;
  *  \______________ one block, SAFER/EXPRESS _______/\_ SAFER/EXPRESS _/ \ a block each, CHEAPER /
  * </pre>
  *
- * <p>The first block has a fixed size, so that a small request is one block. It is just large enough for one argument
- * of eight bytes: together with the packet header it fills half a cache line of a shared-memory network, where more
- * bytes take longer.
+ * <p>The first block has a fixed size, so that a small request is one block: up to 44 bytes of arguments. Together with
+ * the packet header it fills a cache line of a shared-memory network, where more bytes take longer. (Half a line takes
+ * as long, and a request that needs a second block half as long again.)
  *
  * <p>{@code sizes} is the number of inline bytes; {@link #HAS_BULKS} is set in it if bulk blocks follow. The inline
  * bytes then end with a table of the offsets at which the lengths of the bulk arguments stand: for a single bulk just
@@ -41,8 +41,8 @@ public final class RequestLayout {
     /** Flag in {@code sizes}: bulk blocks follow. */
     public static final int HAS_BULKS = 1 << 31;
 
-    /** With the eight bytes of a packet header this is half a cache line. */
-    public static final int FIRST_BYTES = 24;
+    /** With the eight bytes of a packet header this is a cache line. */
+    public static final int FIRST_BYTES = 56;
 
     /** The largest end of the first piece of long inline arguments. */
     private static final int PIECE_BYTES = 1 << 16;
