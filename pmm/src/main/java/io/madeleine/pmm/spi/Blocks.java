@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies of blocks. A block of 8 bytes is one load and one store. Other small blocks are copied as arrays of bytes: that
- * is one call of the JDK's copying routine, where {@link MemorySegment#copy(MemorySegment, long, MemorySegment, long,
- * long)} moves word after word, with four virtual calls for each once a process has used heap, native and mapped memory
- * (JDK 25). A channel needed 0.35 us for 48 bytes so, and needs 0.23.
+ * Copies of blocks. A block of 8 bytes is one load and one store. Other small blocks are copied as arrays of bytes: one
+ * call of the JDK's copying routine. {@link MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)} moves
+ * them word after word, with four virtual calls for each once a process has used heap, native and mapped memory (JDK
+ * 25). A channel needed 0.35 us for 48 bytes so, and needs 0.23.
  *
  * <p>Threading: stateless.
  */

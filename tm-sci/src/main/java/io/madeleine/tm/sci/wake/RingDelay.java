@@ -5,9 +5,9 @@ import java.util.function.LongPredicate;
 
 /**
  * How long to watch a sleeping peer before ringing for it. The session's own thread of a peer sleeps while the program
- * computes. If the program's thread is about to wait, it reads what was sent within a microsecond, or takes over from the
- * sleeper, while a ring takes both processors for tens of microseconds: the sender's for a system call, the peer's for
- * a thread that finds nothing left to do. So a sender watches for some microseconds whether the peer does either. After
+ * computes. If the program's thread is about to wait, it reads within a microsecond what was sent, or takes over from
+ * the sleeper. A ring takes both processors for tens of microseconds: the sender's for a system call, the peer's for a
+ * thread that finds nothing left to do. So a sender watches for some microseconds whether the peer does either. After
  * {@link #MOST_USELESS} useless times it watches only now and then: a process that only handles messages wakes up by
  * rings alone.
  *
