@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: {@link #announce} thread-safe; the rest control path, under the adapter's lock.
  */
 final class SciPeer implements PeerLine {
-    private static final BooleanSupplier NOT_KNOWN = () -> false;
-
     private final FileStem stem;
     private final Inbox inbox;
     private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
@@ -39,7 +37,7 @@ final class SciPeer implements PeerLine {
     public void announce(int slot) {
         long sleep = announceSilently(slot);
         if (sleep != 0) {
-            ring(sleep, NOT_KNOWN);
+            ring(sleep, () -> false); // this process does not see what of it was read
         }
     }
 
