@@ -96,6 +96,7 @@ public final class CellProducer {
             return false;
         }
         lending.lend(here, first ? header : 0, group);
+        lastCell = here;
         first = false;
         return true;
     }
@@ -109,10 +110,13 @@ public final class CellProducer {
         filledBytes = 0;
     }
 
-    /** Whether the receiver has read all that was published; a loan counts as unread. Called by the sender. */
+    /**
+     * Whether the receiver has read all that was published. The cell of a loan is free only when the receiver has read
+     * that the loan is over, too. Called by the sender.
+     */
     boolean isAllRead() {
         try {
-            return (lender == null || !lender.isOut()) && OrderedWords.acquire(memory, layout.state(lastCell)) == 0;
+            return OrderedWords.acquire(memory, layout.state(lastCell)) == 0;
         } catch (IllegalStateException _) {
             return true; // The memory has been freed: there is no receiver.
         }
