@@ -183,7 +183,8 @@ public final class Dispatcher {
             inside = NOBODY; // no call here: the stack may be exhausted
             throw e;
         }
+        boolean isGone = hasReleasedLead; // the next thread inside changes the field
         INSIDE.setRelease(this, NOBODY);
-        return hasReleasedLead ? Rounds.LEAD_IS_GONE : handled;
+        return isGone ? Rounds.LEAD_IS_GONE : handled;
     }
 }

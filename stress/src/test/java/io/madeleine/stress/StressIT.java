@@ -69,5 +69,6 @@ class StressIT {
         assertEquals(0, process.exitValue(), text);
         assertTrue(text.contains("CompletionActionStress"), text);
         assertTrue(text.contains("WatchStress"), text);
+        assertTrue(text.contains("DispatcherStress"), text);
     }
 }
