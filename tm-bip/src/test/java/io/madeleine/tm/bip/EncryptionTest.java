@@ -18,11 +18,10 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,7 +69,7 @@ class EncryptionTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldShowNobodyBetweenWhatIsSent(boolean encrypts) throws Exception {
-        List<String> seen = Collections.synchronizedList(new ArrayList<>());
+        List<String> seen = new CopyOnWriteArrayList<>();
         try (Pair pair = new Pair(encrypts ? left : "", encrypts ? right : "");
                 TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
             router.show(datagram -> seen.add(new String(datagram, StandardCharsets.ISO_8859_1)));
@@ -92,7 +91,7 @@ class EncryptionTest {
             Pair.Ends ends = pair.connect("attacked", router.address());
             send(ends.left().small(), 0);
             pair.driveUntil(() -> receives(ends.right().small(), 0));
-            List<byte[]> seen = Collections.synchronizedList(new ArrayList<>());
+            List<byte[]> seen = new CopyOnWriteArrayList<>();
             router.show(datagram -> {
                 if (isSealed(datagram)) {
                     seen.add(datagram.clone());
