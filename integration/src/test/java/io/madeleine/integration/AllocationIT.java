@@ -16,10 +16,12 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.StringJoiner;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a message costs in garbage. */
+@Tag("quiet")
 class AllocationIT {
     /** What the JVM allocates in the background, in the quietest of several spans of time. */
     private static final long TINY_BYTES = 2_000;

@@ -11,10 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Sessions that sleep while nothing comes, and wake up when something does. */
+@Tag("quiet")
 class BlockingIT {
     private static final int MAX_PERMILLE = 10;
 

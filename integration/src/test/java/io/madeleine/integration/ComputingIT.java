@@ -12,10 +12,12 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both ends leave 64 MiB to the session and compute without a call for two seconds: the transfer is over before. */
+@Tag("quiet")
 class ComputingIT {
     private static final long COMPUTED_MS = 2_000;
     private static final long MAX_IDLE_PERMILLE = 10;

@@ -12,9 +12,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A process that computes for ten seconds, without a call, still answers its peer over bip. */
+@Tag("quiet")
 class ComputingProcessIT {
     private static final int COMPUTED_SECONDS = 10;
 

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.Session;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A network over which messages pour in does not keep the session from serving another. */
+@Tag("quiet")
 class FairnessIT {
     /**
      * Alone it would be tens of thousands; beside a flood both processes' processors are shared by four busy threads.

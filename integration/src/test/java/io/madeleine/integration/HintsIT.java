@@ -11,9 +11,11 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the hint of a channel costs and gains where answers take a millisecond. */
+@Tag("quiet")
 class HintsIT {
     private static final int ROUNDS = 3;
     private static final double BUSY_US = 1_000;

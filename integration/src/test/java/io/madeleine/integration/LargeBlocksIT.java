@@ -13,9 +13,11 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which pages the large blocks of a session are on. */
+@Tag("quiet")
 class LargeBlocksIT {
     private static final Path ENABLED = Path.of("/sys/kernel/mm/transparent_hugepage/enabled");
 

@@ -6,9 +6,11 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.Session;
 import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Between two hosts on a network of 1 Gbit/s, large messages take what the network gives. */
+@Tag("quiet")
 class NetworkRateIT {
     private static final int MEGABITS = 1_000;
     private static final int MTU_BYTES = 9_000;

@@ -15,11 +15,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Processes that are bound to one processor each, as MPI launchers bind theirs. */
+@Tag("quiet")
 class PinnedIT {
     private static final int MOST_OWN_PERCENT = 20;
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Ten thousand virtual threads, each of which sends a request over the same channel and waits for its reply. If each
  * reply or each end of a message woke all who wait, this would take minutes.
  */
+@Tag("quiet")
 class RepliesIT {
     private static final int THREADS = 10_000;
     private static final int CALLS = 5;
