@@ -17,9 +17,10 @@ import java.util.Optional;
  *
  * @param enabled whether sessions may use libfabric
  * @param library the file of libfabric; empty for the usual names
+ * @param pins whether registrations pin their pages, as with hardware
  * @param adapters the adapters; the first is the default
  */
-record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> adapters) {
+record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<AdapterConfig> adapters) {
     /** The path of the settings in the configuration. */
     static final String ROOT = "madeleine.tm.via";
 
@@ -63,7 +64,8 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
      */
     static ViaConfig from(Config root) {
         ConfigReader via = new ConfigReader(root, ROOT);
-        via.onlyKeys("enabled", "guice-module", "providers", "library", "adapters", "pool", "registered", "rdma");
+        via.onlyKeys(
+                "enabled", "guice-module", "providers", "library", "pin", "adapters", "pool", "registered", "rdma");
         ConfigReader pool = via.at("pool");
         pool.onlyKeys("message", "packets");
         ConfigReader rdma = via.at("rdma");
@@ -71,7 +73,10 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
         ConfigReader registered = via.at("registered");
         registered.onlyKeys("from", "message", "window");
         return new ViaConfig(
-                via.bool("enabled"), named(via, "library"), adapters(via.at("adapters"), pool, registered, rdma));
+                via.bool("enabled"),
+                named(via, "library"),
+                via.oneOf("pin", List.of("off", "mlock")).equals("mlock"),
+                adapters(via.at("adapters"), pool, registered, rdma));
     }
 
     private static ConnectionSizes sizes(

@@ -210,6 +210,7 @@ public final class ViaPmm implements ProtocolModule {
                     waits && !isShared,
                     info.provider().equals(Providers.NET),
                     isShared || !waits ? POLL_WITHOUT_DESCRIPTOR_NS : POLL_WITH_DESCRIPTOR_NS,
+                    config.pins(),
                     strictness);
             return new ViaAdapter(name, info, settings, sizes, context);
         }

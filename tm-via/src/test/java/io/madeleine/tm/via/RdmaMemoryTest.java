@@ -3,6 +3,7 @@ package io.madeleine.tm.via;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
@@ -11,11 +12,16 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.via.port.Strictness;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -97,6 +103,33 @@ class RdmaMemoryTest {
                     assertEquals(trusts && isShared, seen.there, "the block is written where it lies");
                 }
             });
+        }
+    }
+
+    /** With {@code pin = mlock}, what is registered is locked in memory, until the sessions end. */
+    @ParameterizedTest
+    @ValueSource(strings = {SHM, RXM})
+    void shouldPinWhatIsRegistered(String provider) {
+        String settings = settings() + "madeleine.tm.via.pin = mlock";
+        long beforeBytes = lockedBytes();
+        with(Fabrics.driver(provider, settings), Fabrics.driver(provider, settings), () -> {
+            MemorySegment source = pattern(left.arenas.lasting().allocate(BYTES, 8), 1);
+            MemorySegment target = right.arenas.lasting().allocate(BYTES, 8);
+            InPlace seen = exchange(source, target, 1);
+            assertEquals(-1, source.mismatch(target));
+            assumeTrue(seen.held && seen.there, "this process may not lock as much memory");
+            assertTrue(lockedBytes() - beforeBytes >= 2 * BYTES, () -> "locked: " + lockedBytes());
+        });
+        assertEquals(beforeBytes, lockedBytes());
+    }
+
+    private static long lockedBytes() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+            String line =
+                    lines.filter(each -> each.startsWith("VmLck:")).findFirst().orElseThrow();
+            return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -19,6 +19,7 @@ import java.util.Arrays;
  */
 final class Downcalls {
     private static final MethodHandle INT_OF_1 = handle(JAVA_INT, JAVA_LONG);
+    private static final MethodHandle INT_OF_2 = handle(JAVA_INT, longs(2));
     private static final MethodHandle INT_OF_3 = handle(JAVA_INT, longs(3));
     private static final MethodHandle INT_OF_4 = handle(JAVA_INT, longs(4));
     private static final MethodHandle INT_OF_6 = handle(JAVA_INT, longs(6));
@@ -87,6 +88,14 @@ final class Downcalls {
     static int intOf1(MemorySegment function, long a) {
         try {
             return (int) INT_OF_1.invokeExact(function, a);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    static int intOf2(MemorySegment function, long a, long b) {
+        try {
+            return (int) INT_OF_2.invokeExact(function, a, b);
         } catch (Throwable e) {
             throw wrong(e);
         }

@@ -117,6 +117,9 @@ public final class Flags {
     /** Error: try again. */
     public static final int FI_EAGAIN = 11;
 
+    /** Memory, or the right to lock it, is exhausted. */
+    public static final int FI_ENOMEM = 12;
+
     /** Error: an operation has failed; its error waits in the completion queue. */
     public static final int FI_EAVAIL = 259;
 

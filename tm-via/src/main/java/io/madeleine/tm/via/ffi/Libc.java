@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The calls of the C library that loading libfabric needs. Do not initialise this class without native access.
+ * The calls of the C library that libfabric's users need. Do not initialise this class without native access.
  *
  * <p>Threading: stateless.
  */
@@ -15,6 +15,8 @@ final class Libc {
     private static final MemorySegment SETENV = find("setenv");
     private static final MemorySegment STRDUP = find("strdup");
     private static final MemorySegment FREE = find("free");
+    private static final MemorySegment MLOCK = find("mlock");
+    private static final MemorySegment MUNLOCK = find("munlock");
 
     /** The size of struct sigaction on Linux with glibc; musl's is as large. */
     private static final int SIGACTION_BYTES = 152;
@@ -51,6 +53,15 @@ final class Libc {
 
     static void free(long address) {
         long _ = Downcalls.longOf1(FREE, address);
+    }
+
+    /** Whether the pages of a range are locked in memory now. */
+    static boolean lockPages(long address, long bytes) {
+        return Downcalls.intOf2(MLOCK, address, bytes) == 0;
+    }
+
+    static void unlockPages(long address, long bytes) {
+        int _ = Downcalls.intOf2(MUNLOCK, address, bytes);
     }
 
     /**

@@ -9,11 +9,24 @@ public final class Registration implements AutoCloseable {
     private final Handle region;
     private final long descriptor;
     private final long key;
+    private final long pinnedAddress;
+    private final long pinnedBytes;
 
     Registration(Handle region, long descriptor, long key) {
+        this(region, descriptor, key, 0, 0);
+    }
+
+    private Registration(Handle region, long descriptor, long key, long pinnedAddress, long pinnedBytes) {
         this.region = region;
         this.descriptor = descriptor;
         this.key = key;
+        this.pinnedAddress = pinnedAddress;
+        this.pinnedBytes = pinnedBytes;
+    }
+
+    /** The same, which also ends a {@link PageLock} on this range; use only the result. */
+    public Registration pinned(long address, long bytes) {
+        return new Registration(region, descriptor, key, address, bytes);
     }
 
     /** The descriptor for local operations. */
@@ -30,5 +43,8 @@ public final class Registration implements AutoCloseable {
     @Override
     public void close() {
         region.close();
+        if (pinnedBytes > 0) {
+            PageLock.unlock(pinnedAddress, pinnedBytes);
+        }
     }
 }

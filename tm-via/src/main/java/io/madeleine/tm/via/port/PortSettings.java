@@ -10,6 +10,7 @@ package io.madeleine.tm.via.port;
  * @param waits whether to open the completion queue with a descriptor to wait on
  * @param receivesAreUnlimited whether the provider takes more receives than it says
  * @param pollEveryNs how often to poll while operations are outstanding and no thread waits
+ * @param pins whether registrations pin their pages, and local memory is registered, too, as with hardware
  * @param strictness restrictions beyond those of the provider
  */
 public record PortSettings(
@@ -18,4 +19,5 @@ public record PortSettings(
         boolean waits,
         boolean receivesAreUnlimited,
         long pollEveryNs,
+        boolean pins,
         Strictness strictness) {}

@@ -108,12 +108,14 @@ public final class ViaPort implements AutoCloseable {
                 arena, info.needsContext() || settings.strictness().contextsInMemory());
         this.outstanding = new Outstanding(demand, sendLimit, settings.pollEveryNs());
         this.needsLocal =
-                info.hasRegistration(Flags.FI_MR_LOCAL) || settings.strictness().registersLocal();
+                info.hasRegistration(Flags.FI_MR_LOCAL) || settings.strictness().registersLocal() || settings.pins();
         this.failsEvery = settings.strictness().failsEvery();
         this.usesVirtualAddresses = info.hasRegistration(Flags.FI_MR_VIRT_ADDR);
         this.providerChoosesKeys = info.hasRegistration(Flags.FI_MR_PROV_KEY)
                 || settings.strictness().choosesKeys();
-        this.registrar = settings.strictness().choosesKeys() ? new ChosenKeys(fabric::register) : fabric::register;
+        KeyedRegistrar provider =
+                settings.strictness().choosesKeys() ? new ChosenKeys(fabric::register) : fabric::register;
+        this.registrar = settings.pins() ? new PinningRegistrar(provider) : provider;
         this.keyMask = info.keyBytes() >= Long.BYTES ? Long.MAX_VALUE : (1L << Byte.SIZE * info.keyBytes()) - 1;
         this.injectBytes = Math.min(settings.maxInjectBytes(), info.injectBytes());
         this.receives = new Receives(this, settings.messageBytes(), receiver);
