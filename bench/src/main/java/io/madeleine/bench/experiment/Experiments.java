@@ -11,6 +11,7 @@ import java.util.Optional;
 final class Experiments {
     static final List<Experiment> ALL = List.of(
             Madeleine2Fig4.EXPERIMENT,
+            Madeleine2Fig4Pinned.EXPERIMENT,
             Madeleine2Fig5.EXPERIMENT,
             Madeleine2Fig6.EXPERIMENT,
             Madeleine2Fig8.EXPERIMENT,
@@ -31,6 +32,8 @@ final class Experiments {
             OpenMxFig7.EXPERIMENT,
             OpenMxFig8.EXPERIMENT,
             OpenMxFig9.EXPERIMENT,
+            OpenMxFig10.EXPERIMENT,
+            OpenMxFig11.EXPERIMENT,
             ProgressCosts.EXPERIMENT);
 
     private Experiments() {}

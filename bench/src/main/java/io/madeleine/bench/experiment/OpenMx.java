@@ -44,9 +44,37 @@ final class OpenMx {
     static final Variation SHARED =
             Variation.with("single copy of shared blocks", "tm.sci.short.max-block=0", "tm.sci.dma.from=4 KiB");
 
+    /** Blocks of 16 KiB to 16 MiB, for mechanisms that pin them. */
+    static final List<Long> PINNED_SIZES =
+            LongStream.rangeClosed(14, 24).map(power -> 1L << power).boxed().toList();
+
+    static final String PIN = "tm.via.pin=mlock";
+    static final String ALL_PINNED = "tm.via.rdma.from=1";
+    static final String NO_CACHE = "tm.via.rdma.keep=off";
+
     private OpenMx() {}
 
     static Original original(int figure, String title, String note, String... quotes) {
+        return quoting(
+                figure,
+                title,
+                note
+                        + " Single copy is process_vm_readv by the receiver in place of a driver of the kernel's, offload a second"
+                        + " thread of the receiver in place of a DMA engine.",
+                quotes);
+    }
+
+    /** Of a figure on pinned memory. */
+    static Original pinned(int figure, String title, String note, String... quotes) {
+        return quoting(
+                figure,
+                title,
+                "Here the network is libfabric's shm between two processes, and a registration locks its pages (mlock). "
+                        + note,
+                quotes);
+    }
+
+    private static Original quoting(int figure, String title, String note, String... quotes) {
         List<Quote> numbers = new ArrayList<>();
         for (int i = 0; i < quotes.length; i += 2) {
             numbers.add(new Quote("pingpong", quotes[i], quotes[i + 1]));
@@ -56,8 +84,6 @@ final class OpenMx {
                 "High Throughput Intra-Node MPI Communication with Open-MX, figure " + figure
                         + ": IMB PingPong, two Xeon \"Clovertown\" 2.33 GHz of four cores each",
                 numbers,
-                note
-                        + " Single copy is process_vm_readv by the receiver in place of a driver of the kernel's, offload a second"
-                        + " thread of the receiver in place of a DMA engine.");
+                note);
     }
 }
