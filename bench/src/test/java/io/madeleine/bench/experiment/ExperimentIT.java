@@ -97,7 +97,7 @@ class ExperimentIT {
     @Test
     void shouldSayWhichExperimentsThereAre() {
         assertEquals(2, perf("--experiment", "fig99"));
-        assertTrue(err.toString().contains("expected one of madeleine2-fig4, madeleine2-fig5"), err.toString());
+        assertTrue(err.toString().contains("expected one of madeleine2-fig4, madeleine2-fig4-pinned"), err.toString());
     }
 
     /** Two processes each, for real; and once more from the rows that were kept. */

@@ -69,7 +69,7 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
         ConfigReader pool = via.at("pool");
         pool.onlyKeys("message", "packets");
         ConfigReader rdma = via.at("rdma");
-        rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count", "trust-native");
+        rdma.onlyKeys("from", "chunk", "first-chunk", "grants", "headers", "keep", "keep-count", "trust-native");
         ConfigReader registered = via.at("registered");
         registered.onlyKeys("from", "message", "window");
         return new ViaConfig(
@@ -119,6 +119,7 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
         return new RdmaSizes(
                 fromBytes,
                 rdma.bytes("chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
+                rdma.bytes("first-chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
                 rdma.integer("grants", 1, MAX_GRANTS),
                 rdma.integer("headers", 1, MAX_HEADERS),
                 rdma.is("keep", "off") ? 0 : rdma.bytes("keep", 0, Integer.MAX_VALUE),

@@ -123,6 +123,25 @@ class RdmaMemoryTest {
         assertEquals(beforeBytes, lockedBytes());
     }
 
+    /** Where nothing is kept, each piece is registered for itself, and pinned no longer than it is used. */
+    @ParameterizedTest
+    @ValueSource(strings = {SHM, RXM})
+    void shouldKeepNothingPinnedWhereNothingIsKept(String provider) {
+        String settings = settings() + "madeleine.tm.via { pin = mlock, rdma { keep = off, first-chunk = 8 KiB } }";
+        long beforeBytes = lockedBytes();
+        with(Fabrics.driver(provider, settings), Fabrics.driver(provider, settings), () -> {
+            for (int number = 0; number < 3; number++) {
+                MemorySegment source = pattern(left.arenas.lasting().allocate(BYTES, 8), number);
+                MemorySegment target = right.arenas.lasting().allocate(BYTES, 8);
+                InPlace seen = exchange(source, target, number);
+                assertEquals(-1, source.mismatch(target));
+                assumeTrue(seen.held && seen.there, "this process may not lock as much memory");
+            }
+            Side.drive(left, right, () -> lockedBytes() - beforeBytes < BYTES); // what is pinned are the buffers
+        });
+        assertEquals(beforeBytes, lockedBytes());
+    }
+
     private static long lockedBytes() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
             String line =

@@ -44,6 +44,7 @@ final class RdmaReceiver implements PacketReceiver {
     private final GrantTable grants = new GrantTable();
     private final PeerRegistrations registrations = new PeerRegistrations();
     private final ExpectedBlocks expected = new ExpectedBlocks(LEAST_BYTES);
+    private final GrowingPieces pieces;
     private final HeaderRing headers;
     private final @Nullable Slab[] chunks = new Slab[CHUNKS];
     private int freeChunks = (1 << CHUNKS) - 1;
@@ -69,6 +70,8 @@ final class RdmaReceiver implements PacketReceiver {
         this.regions = regions;
         this.credits = credits;
         this.sizes = sizes;
+        this.pieces = new GrowingPieces(
+                regions.keepsAny() ? sizes.chunkBytes() : sizes.firstChunkBytes(), sizes.chunkBytes());
         this.headers = new HeaderRing(sizes.headers());
     }
 
@@ -287,7 +290,7 @@ final class RdmaReceiver implements PacketReceiver {
     }
 
     private boolean grantExpected() {
-        int bytes = (int) Math.min(sizes.chunkBytes(), expected.bytesFrom(grantedEnd));
+        int bytes = (int) Math.min(pieces.next(grants.userCount() == 0), expected.bytesFrom(grantedEnd));
         MemorySegment memory = expected.firstMemory();
         long offset = expected.offsetOf(grantedEnd);
         long address = memory.address() + offset;

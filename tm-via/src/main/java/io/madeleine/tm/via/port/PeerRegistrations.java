@@ -25,7 +25,7 @@ public final class PeerRegistrations {
      * @throws FabricException if that is impossible, perhaps for the moment only: the caller then copies
      */
     public KeptRegistration use(RegionUses.Use use, long address, long bytes) {
-        Region region = use.region();
+        Region region = use.keptRegion();
         if (region == null) {
             return use.target(address, bytes);
         }

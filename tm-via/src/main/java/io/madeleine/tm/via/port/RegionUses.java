@@ -34,8 +34,10 @@ public final class RegionUses implements RegionListener {
 
         private Use(Region region) {
             this.region = region;
-            this.sources = kept.sources().cells(region);
-            cells.add(sources);
+            this.sources = keepsAny() ? kept.sources().cells(region) : null;
+            if (sources != null) {
+                cells.add(sources);
+            }
         }
 
         /** Of native memory that is not the session's. */
@@ -44,10 +46,10 @@ public final class RegionUses implements RegionListener {
             this.sources = null;
         }
 
-        /** The region; null if the memory is not the session's: its registrations are not kept. */
+        /** The region of which registrations are kept; null if they are not, or the memory is not the session's. */
         @Nullable
-        Region region() {
-            return region;
+        Region keptRegion() {
+            return sources == null ? null : region;
         }
 
         private boolean isOf(Region other) {
@@ -82,7 +84,7 @@ public final class RegionUses implements RegionListener {
             return kept.targets().use(targets, address);
         }
 
-        /** Registers memory that is not the session's for one write of a peer. */
+        /** Registers memory for one write of a peer. */
         KeptRegistration target(long address, long bytes) {
             kept.mayFail().run();
             return kept.targets().useOnce(address, bytes);
@@ -132,11 +134,12 @@ public final class RegionUses implements RegionListener {
     /**
      * The registrations.
      *
+     * @param isOn whether any are kept when their use has ended
      * @param targets of memory that peers write
      * @param sources of memory that own writes read
      * @param mayFail called before each use; throws if it shall fail, for tests
      */
-    record Kept(KeptRegistrations targets, KeptRegistrations sources, Runnable mayFail) {}
+    record Kept(boolean isOn, KeptRegistrations targets, KeptRegistrations sources, Runnable mayFail) {}
 
     private final Kept kept;
 
@@ -176,6 +179,14 @@ public final class RegionUses implements RegionListener {
         @Nullable Use[] now = uses;
         Use use = region.number() < now.length ? now[region.number()] : null;
         return use != null && use.isOf(region) && use.begin() ? use : null;
+    }
+
+    /**
+     * Whether registrations of the session's memory are kept, in cells of one size. Otherwise each use registers just
+     * what it uses.
+     */
+    public boolean keepsAny() {
+        return kept.isOn();
     }
 
     /** Whether any memory is in use. */

@@ -218,6 +218,7 @@ public final class ViaPort implements AutoCloseable {
         return new RegionUses(
                 memory,
                 new RegionUses.Kept(
+                        keptBytes > 0 && keptCount > 0,
                         new KeptRegistrations(
                                 (address, bytes) -> register(address, bytes, Flags.FI_REMOTE_WRITE),
                                 cellBytes,
