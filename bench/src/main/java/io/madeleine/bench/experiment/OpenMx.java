@@ -50,9 +50,19 @@ final class OpenMx {
 
     static final String PIN = "tm.via.pin=mlock";
     static final String ALL_PINNED = "tm.via.rdma.from=1";
-    static final String NO_CACHE = "tm.via.rdma.keep=off";
 
     private OpenMx() {}
+
+    /** No registration is kept: blocks are pinned piece by piece, from the first length up to a chunk. */
+    static Variation overlapped(String name, String firstChunk, String chunk) {
+        return Variation.with(
+                name,
+                PIN,
+                ALL_PINNED,
+                "tm.via.rdma.keep=off",
+                "tm.via.rdma.first-chunk=" + firstChunk,
+                "tm.via.rdma.chunk=" + chunk);
+    }
 
     static Original original(int figure, String title, String note, String... quotes) {
         return quoting(

@@ -21,13 +21,7 @@ final class OpenMxFig10 {
                             chunk("256 KiB"),
                             chunk("1 MiB"),
                             chunk("16 MiB"),
-                            Variation.with(
-                                    "growing from 4 KiB to 4 MiB",
-                                    OpenMx.PIN,
-                                    OpenMx.ALL_PINNED,
-                                    OpenMx.NO_CACHE,
-                                    "tm.via.rdma.chunk=4 MiB",
-                                    "tm.via.rdma.first-chunk=4 KiB")),
+                            OpenMx.overlapped("growing from 4 KiB to 4 MiB", "4 KiB", "4 MiB")),
                     List.of(),
                     List.of("pingpong"),
                     OpenMx.PINNED_SIZES,
@@ -43,12 +37,6 @@ final class OpenMxFig10 {
     private OpenMxFig10() {}
 
     private static Variation chunk(String bytes) {
-        return Variation.with(
-                "chunks of " + bytes,
-                OpenMx.PIN,
-                OpenMx.ALL_PINNED,
-                OpenMx.NO_CACHE,
-                "tm.via.rdma.chunk=" + bytes,
-                "tm.via.rdma.first-chunk=" + bytes);
+        return OpenMx.overlapped("chunks of " + bytes, bytes, bytes);
     }
 }

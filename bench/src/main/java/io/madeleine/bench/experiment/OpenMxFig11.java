@@ -15,14 +15,9 @@ final class OpenMxFig11 {
                     List.of("via:shm"),
                     List.of(
                             Variation.with("cache", OpenMx.PIN, OpenMx.ALL_PINNED),
-                            Variation.with("overlapped", OpenMx.PIN, OpenMx.ALL_PINNED, OpenMx.NO_CACHE),
-                            Variation.with(
-                                    "neither",
-                                    OpenMx.PIN,
-                                    OpenMx.ALL_PINNED,
-                                    OpenMx.NO_CACHE,
-                                    "tm.via.rdma.chunk=16 MiB",
-                                    "tm.via.rdma.first-chunk=16 MiB"),
+                            OpenMx.overlapped("overlapped", "128 KiB", "128 KiB"),
+                            OpenMx.overlapped("overlapped, growing", "4 KiB", "128 KiB"),
+                            OpenMx.overlapped("neither", "16 MiB", "16 MiB"),
                             Variation.with("copied", OpenMx.PIN, "tm.via.rdma.from=off", "tm.via.registered.from=off")),
                     List.of(),
                     List.of("pingpong"),

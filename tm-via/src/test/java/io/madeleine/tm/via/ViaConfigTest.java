@@ -30,6 +30,7 @@ class ViaConfigTest {
     void shouldHaveTheseDefaults() {
         ViaConfig config = ViaConfig.from(Fabrics.config(""));
         assertTrue(config.enabled());
+        assertFalse(config.pins());
         assertEquals(Optional.empty(), config.library());
         assertEquals(1, config.adapters().size());
         ViaConfig.AdapterConfig adapter = config.adapter("default");
@@ -42,6 +43,7 @@ class ViaConfigTest {
         assertFalse(sizes.registered().isOn());
         assertEquals(16_384, sizes.rdma().fromBytes());
         assertEquals(131_072, sizes.rdma().chunkBytes());
+        assertEquals(131_072, sizes.rdma().firstChunkBytes());
         assertEquals(8, sizes.rdma().grants());
         assertEquals(8, sizes.rdma().headers());
         assertEquals(64 << 20, sizes.rdma().keptBytes());
@@ -72,6 +74,10 @@ class ViaConfigTest {
     @Test
     void shouldReadEachKey() {
         assertFalse(with("enabled = false").enabled());
+        assertTrue(with("pin = mlock").pins());
+        assertRefused("pin = on", "pin", "off, mlock");
+        assertEquals(8192, sizes("rdma.first-chunk = 8 KiB").rdma().firstChunkBytes());
+        assertRefused("rdma.first-chunk = 1 KiB", "rdma.first-chunk", "4096");
         assertEquals(
                 Optional.of("/opt/libfabric.so"),
                 with("library = /opt/libfabric.so").library());
