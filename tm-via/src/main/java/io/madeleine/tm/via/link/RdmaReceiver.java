@@ -322,7 +322,12 @@ final class RdmaReceiver implements PacketReceiver {
         int chunk = Integer.numberOfTrailingZeros(freeChunks);
         Slab slab = chunks[chunk];
         if (slab == null) {
-            slab = port.newTargetSlab(sizes.chunkBytes());
+            try {
+                slab = port.newTargetSlab(sizes.chunkBytes());
+            } catch (FabricException e) {
+                connection.lost("a buffer for it cannot be registered: " + e.getMessage());
+                return false;
+            }
             chunks[chunk] = slab;
         }
         freeChunks &= ~(1 << chunk);

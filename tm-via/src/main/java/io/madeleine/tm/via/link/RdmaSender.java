@@ -261,7 +261,13 @@ final class RdmaSender implements Completion, PacketSender {
 
     /** Fills a chunk, in several calls if memory of the group turns out to be freed, and writes it. */
     private boolean writeCopy(BufferGroup group, int operation) {
-        Slab chunk = chunk(operation);
+        Slab chunk;
+        try {
+            chunk = chunk(operation);
+        } catch (FabricException e) {
+            connection.lost("a buffer for it cannot be registered: " + e.getMessage());
+            return false;
+        }
         if (filled < committed) {
             long before = group.remainingBytes();
             try {
