@@ -1,6 +1,7 @@
 package io.madeleine.bmm;
 
 import io.madeleine.api.BlockLayout;
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkMode;
@@ -296,6 +297,7 @@ final class DynamicSendBmm extends SendBmm {
             staging.copy(group, i);
             return true;
         } catch (IllegalStateException | WrongThreadException _) {
+            ProgressEngine.afterFreedMemory();
             return false; // the memory was freed, which is why the message is aborted
         }
     }

@@ -1,6 +1,7 @@
 package io.madeleine.switching;
 
 import io.madeleine.api.BlockLayout;
+import io.madeleine.pmm.ProgressEngine;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -50,8 +51,8 @@ final class ExclusiveMessage {
             if (extraction.takeWhole(link, block, offset, bytes)) {
                 return true;
             }
-        } catch (IllegalStateException | WrongThreadException _) {
-            // the block's memory was freed
+        } catch (IllegalStateException | WrongThreadException _) { // the block's memory was freed
+            ProgressEngine.afterFreedMemory();
         }
         extraction.append(link, block, offset, bytes, express);
         return takeArrived();
@@ -73,6 +74,7 @@ final class ExclusiveMessage {
         try {
             extraction.extract();
         } catch (IllegalStateException | WrongThreadException _) {
+            ProgressEngine.afterFreedMemory();
             return false;
         }
         return extraction.isDrained() && !extraction.ledger().isAborted();

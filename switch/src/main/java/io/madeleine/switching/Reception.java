@@ -251,8 +251,9 @@ final class Reception {
             if (!extraction.takeMessage(block, offset, bytes)) {
                 return false;
             }
-        } catch (IllegalStateException | WrongThreadException _) {
-            return false; // the block's memory was freed
+        } catch (IllegalStateException | WrongThreadException _) { // the block's memory was freed
+            ProgressEngine.afterFreedMemory();
+            return false;
         } catch (RuntimeException | Error e) {
             boolean _ = isBrokenBy(e);
             throw e;

@@ -113,6 +113,7 @@ final class SendAbort {
 
     /** Gives the message up because a block cannot be read any more, unless this has begun already. */
     void forGoneMemory(long number, RuntimeException seen) {
+        ProgressEngine.afterFreedMemory();
         if (why == null) {
             why = new MessageAbortedException(
                     "the message " + connection.fromHere()

@@ -282,8 +282,9 @@ final class SendHalf implements Step {
             if (!isLost()) {
                 status = insertion.sendWhole(block, offset, bytes, receiveMode == ReceiveMode.EXPRESS);
             }
-        } catch (IllegalStateException | WrongThreadException _) {
-            return false; // the block's memory was freed
+        } catch (IllegalStateException | WrongThreadException _) { // the block's memory was freed
+            ProgressEngine.afterFreedMemory();
+            return false;
         } catch (RuntimeException | Error e) {
             boolean _ = isBrokenBy(e);
             throw e;
@@ -550,7 +551,6 @@ final class SendHalf implements Step {
                 return insertion.finish();
             }
         } catch (IllegalStateException | WrongThreadException e) {
-            ProgressEngine.afterFreedMemory();
             sendAbort.forGoneMemory(messageNumber, e);
         }
         sendAbort.abandon(messageNumber);

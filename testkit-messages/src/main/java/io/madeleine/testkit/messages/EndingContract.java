@@ -368,6 +368,46 @@ abstract class EndingContract extends MirrorContract {
         checkUsable(0, 1);
     }
 
+    @Test
+    void shouldLeaveNobodyInterruptedWhoseMemoryIsFreedInAPackOrUnpack() {
+        open(2);
+        int rounds = 100;
+        together(
+                () -> {
+                    for (int i = 0; i < rounds; i++) {
+                        Arena arena = Arena.ofShared();
+                        MemorySegment block = arena.allocate(LARGE, 8);
+                        Thread other = closeLater(arena, i * 10_000L);
+                        try (OutgoingMessage out = channel(0).beginPacking(1, 10, TimeUnit.SECONDS)) {
+                            out.pack(block, SendMode.SAFER, EXPRESS);
+                            out.endPacking();
+                        } catch (MessageAbortedException _) {
+                            // a possible outcome
+                        }
+                        assertFalse(Thread.interrupted(), "the sender is interrupted in round " + i);
+                        other.join();
+                    }
+                },
+                () -> {
+                    for (int i = 0; i < rounds; i++) {
+                        Arena arena = Arena.ofShared();
+                        MemorySegment block = arena.allocate(LARGE, 8);
+                        try (IncomingMessage in = channel(1).beginUnpacking(10, TimeUnit.SECONDS)) {
+                            Thread other = closeLater(arena, (rounds - i) * 10_000L);
+                            try {
+                                in.unpack(block, SendMode.SAFER, EXPRESS);
+                                in.endUnpacking();
+                            } catch (MessageAbortedException _) {
+                                // a possible outcome
+                            }
+                            assertFalse(Thread.interrupted(), "the receiver is interrupted in round " + i);
+                            other.join();
+                        }
+                    }
+                });
+        checkUsable(0, 1);
+    }
+
     private static Thread closeLater(Arena arena, long delayNs) {
         return Thread.ofPlatform().start(() -> {
             LockSupport.parkNanos(delayNs);

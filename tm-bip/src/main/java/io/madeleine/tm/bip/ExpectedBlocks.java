@@ -1,5 +1,6 @@
 package io.madeleine.tm.bip;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.tm.bip.protocol.Placement;
@@ -103,6 +104,7 @@ final class ExpectedBlocks implements Placement {
             Blocks.copy(source, position, segments[block], positions[block] + (offset - starts[block]), here);
             return here;
         } catch (IllegalStateException | WrongThreadException _) {
+            ProgressEngine.afterFreedMemory();
             segments[block] = NO_MEMORY; // freed meanwhile: the reader will find out
             return -here;
         }
@@ -120,6 +122,7 @@ final class ExpectedBlocks implements Placement {
             try {
                 stream.unplace(start, segments[block], position, bytes);
             } catch (IllegalStateException | WrongThreadException | IndexOutOfBoundsException _) {
+                ProgressEngine.afterFreedMemory();
                 stream.lose(start, bytes); // its message is aborted: nobody looks at them
             }
         }

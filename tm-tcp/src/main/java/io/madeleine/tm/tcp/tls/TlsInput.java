@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp.tls;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.tm.tcp.io.ByteQueue;
 import io.madeleine.tm.tcp.io.InterruptedRecordException;
 import io.madeleine.tm.tcp.io.Wire;
@@ -133,6 +134,7 @@ final class TlsInput {
                     if (before + total == 0) {
                         throw e;
                     }
+                    ProgressEngine.afterFreedMemory();
                     break;
                 }
             } else {

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp.tls;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.tm.tcp.io.ByteQueue;
 import io.madeleine.tm.tcp.io.InterruptedRecordException;
 import io.madeleine.tm.tcp.io.Wire;
@@ -52,6 +53,7 @@ final class TlsOutput {
                 if (written == 0) {
                     throw e;
                 }
+                ProgressEngine.afterFreedMemory();
                 break;
             }
         }
@@ -92,6 +94,7 @@ final class TlsOutput {
             if (encrypted == 0) {
                 throw e;
             }
+            ProgressEngine.afterFreedMemory();
         } finally {
             buffers.scratches().give(scratch);
             out.giveBackIfEmpty();
