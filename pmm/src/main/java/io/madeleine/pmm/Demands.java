@@ -1,6 +1,8 @@
 package io.madeleine.pmm;
 
 import io.madeleine.pmm.spi.Demand;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -97,14 +99,33 @@ public final class Demands {
         return false;
     }
 
+    /**
+     * Whether threads have {@linkplain Demand#polledAside polled}, without the lead, every adapter whose demand is
+     * held since the last call; true if none is held. Called by the session's own thread.
+     */
+    boolean arePolledAside() {
+        boolean allArePolled = true;
+        for (Held each : all) {
+            allArePolled &= each.wasPolledAside(); // each notes what it has seen
+        }
+        return allArePolled;
+    }
+
     /** The demand of one adapter. */
     private final class Held implements Demand {
         /** The count of a closed demand: so low that no number of holds makes it positive. */
         private static final int CLOSED = Integer.MIN_VALUE / 2;
 
+        private static final VarHandle POLLS = pollsHandle();
+
         private final AtomicInteger count = new AtomicInteger();
         private volatile long dueNs = NONE;
         private volatile long keptNs = NONE; // the last deadline that was served; written by the leader
+
+        @SuppressWarnings("UnusedVariable") // used by POLLS
+        private int polls;
+
+        private int pollsSeen;
 
         @Override
         public void hold() {
@@ -140,10 +161,29 @@ public final class Demands {
         }
 
         @Override
+        public void polledAside() {
+            POLLS.setOpaque(this, (int) POLLS.getOpaque(this) + 1);
+        }
+
+        boolean wasPolledAside() {
+            int before = pollsSeen;
+            pollsSeen = (int) POLLS.getOpaque(this);
+            return pollsSeen != before || count.get() <= 0;
+        }
+
+        @Override
         public void close() {
             forget(this);
             if (count.getAndSet(CLOSED) > 0) {
                 heldCount.decrementAndGet();
+            }
+        }
+
+        private static VarHandle pollsHandle() {
+            try {
+                return MethodHandles.lookup().findVarHandle(Held.class, "polls", int.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
             }
         }
 

@@ -257,6 +257,14 @@ public final class ProgressEngine implements AutoCloseable {
         return demand.get() == 0 && !roundIsWanted;
     }
 
+    /**
+     * Whether threads have polled, without the lead, every adapter that demands it since the last call. Called by the
+     * session's own thread.
+     */
+    boolean areDemandsPolledAside() {
+        return demands.arePolledAside();
+    }
+
     /** Whether only handlers demand progress. */
     boolean isOnlyForHandlers() {
         return demand.get() <= rounds.handlerCount() && !roundIsWanted;

@@ -21,6 +21,12 @@ final class ProgressThread extends Thread {
 
     private static final int GRACE_ROUNDS = 20;
 
+    /** A thread that has polled an adapter without the lead is taken to do so for this time. */
+    private static final long POLLED_LATELY_NS = 1_000_000;
+
+    /** How long this thread leaves adapters that demand polls to threads that poll them without the lead. */
+    private static final long LONGEST_ASIDE_NS = 1_000_000;
+
     /**
      * How long other virtual threads may keep all carriers from the virtual leader before this thread polls instead.
      */
@@ -44,6 +50,8 @@ final class ProgressThread extends Thread {
     private int pollsSeen;
 
     private long seenNs = pausedNs;
+    private long ledNs = pausedNs;
+    private long polledAsideNs = pausedNs - POLLED_LATELY_NS;
     private final Grace grace = new Grace(pausedNs);
     private volatile boolean deeplyParked;
     private volatile boolean inLongGrace;
@@ -52,7 +60,11 @@ final class ProgressThread extends Thread {
         super("madeleine-progress-" + name);
         this.engine = engine;
         this.virtual = virtual;
-        this.mayStop = () -> !engine.hasDemand() || engine.hasLeadSeekers() || engine.isClosed() || othersPollOften();
+        this.mayStop = () -> !engine.hasDemand()
+                || engine.hasLeadSeekers()
+                || engine.isClosed()
+                || othersPollOften()
+                || othersServeDemands(System.nanoTime());
         this.polledInVain = "polling failed on " + getName() + "; it goes on";
         setDaemon(true);
     }
@@ -124,7 +136,10 @@ final class ProgressThread extends Thread {
                     engine.passLeadOn(); // threads that seek the lead have not heard that it is free
                 }
                 busyRounds = 0;
-            } else if (engine.isLedByAnother(this) || engine.hasLeadSeekers() || engine.pollCount() != pollsSeen) {
+            } else if (engine.isLedByAnother(this)
+                    || engine.hasLeadSeekers()
+                    || engine.pollCount() != pollsSeen
+                    || mayLeaveDemandsToOthers()) {
                 int before = pollsSeen;
                 long elapsedNs = look();
                 busyRounds = pollsSeen == before ? busyRounds + 1 : 0;
@@ -194,6 +209,26 @@ final class ProgressThread extends Thread {
         return polls > 0 && Grace.isOften(polls, look()) && !engine.needsMoreThanHandlers();
     }
 
+    /** As {@link #othersServeDemands}, if this thread has led lately. */
+    private boolean mayLeaveDemandsToOthers() {
+        long nowNs = System.nanoTime();
+        return othersServeDemands(nowNs) && nowNs - ledNs < LONGEST_ASIDE_NS;
+    }
+
+    /**
+     * Whether this thread would lead only for adapters that others poll without the lead. They see what arrives. The
+     * rest of the adapters' work, and what their deadlines are for, waits for this thread's next round.
+     */
+    private boolean othersServeDemands(long nowNs) {
+        if (!engine.isOnlyForDemands()) {
+            return false;
+        }
+        if (engine.areDemandsPolledAside()) {
+            polledAsideNs = nowNs;
+        }
+        return nowNs - polledAsideNs < POLLED_LATELY_NS;
+    }
+
     /** Notes how often others have begun to poll; returns the time since the last look. */
     private long look() {
         long nowNs = System.nanoTime();
@@ -208,6 +243,7 @@ final class ProgressThread extends Thread {
             return;
         }
         long _ = look();
+        ledNs = seenNs;
         WaitOutcome outcome = WaitOutcome.MET;
         try {
             outcome = engine.lead(false, never, mayStop, ProgressEngine.NO_DEADLINE);

@@ -321,4 +321,61 @@ class DemandTest {
         other.dueAt(nowNs + 10_000);
         assertEquals(10_000, own.untilNextNs(nowNs));
     }
+
+    @Test
+    void shouldPollOnlyNowAndThenWhatAnotherThreadPollsWithoutTheLead() {
+        clockwork.intervalNs = 50_000;
+        clockwork.demand.hold();
+        clockwork.dueIn(0);
+        int least = Integer.MAX_VALUE;
+        for (int i = 0; i < 10 && least > 60; i++) { // a busy machine takes the processor from the thread that polls
+            int before = clockwork.keptCount.get();
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < 40_000_000) {
+                clockwork.demand.polledAside();
+            }
+            least = Math.min(least, clockwork.keptCount.get() - before);
+        }
+        assertTrue(least <= 60, "polled " + least + " times in 40 ms beside a thread that polls");
+        int whilePolled = clockwork.keptCount.get();
+        awaitThat(() -> clockwork.keptCount.get() > whilePolled + 200, "the other thread has gone");
+        clockwork.demand.release();
+    }
+
+    @Test
+    void shouldKeepDeadlinesBesideAThreadThatPolls() {
+        clockwork.demand.hold();
+        for (int i = 0; i < 20; i++) {
+            int before = clockwork.keptCount.get();
+            clockwork.dueIn(0);
+            awaitThat(
+                    () -> {
+                        clockwork.demand.polledAside();
+                        return clockwork.keptCount.get() > before;
+                    },
+                    "a deadline beside a thread that polls");
+        }
+        clockwork.demand.release();
+    }
+
+    @Test
+    void shouldBePolledAsideOnlyIfAllHeldDemandsAre() {
+        Demands some = new Demands();
+        Demand first = some.newDemand();
+        Demand second = some.newDemand();
+        first.hold();
+        assertFalse(some.arePolledAside());
+        first.polledAside();
+        assertTrue(some.arePolledAside());
+        assertFalse(some.arePolledAside(), "nobody has polled since");
+        second.hold();
+        first.polledAside();
+        assertFalse(some.arePolledAside(), "nobody polls the second");
+        first.polledAside();
+        second.polledAside();
+        assertTrue(some.arePolledAside());
+        second.release();
+        first.polledAside();
+        assertTrue(some.arePolledAside());
+    }
 }

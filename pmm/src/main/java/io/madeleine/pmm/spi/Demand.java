@@ -40,6 +40,15 @@ public interface Demand extends AutoCloseable {
      */
     void dueAt(long deadlineNs);
 
+    /**
+     * A thread polls the adapter without the lead. While threads do so for all demands that are held, and nothing else
+     * needs a leader, the session's own thread polls only now and then: on the same processor it would get in their
+     * way. A lost count does no harm.
+     */
+    default void polledAside() {
+        // for a demand that no thread acts on
+    }
+
     /** Drops the demand and whatever is outstanding; it cannot be held again. Idempotent. */
     @Override
     void close();

@@ -492,7 +492,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         if (opened == null || end.isClosedHere()) {
             return false;
         }
-        return opened.hasPackets() || home.port().poll() > 0 && opened.hasPackets();
+        return opened.hasPackets() || home.port().pollAside() > 0 && opened.hasPackets();
     }
 
     @Override

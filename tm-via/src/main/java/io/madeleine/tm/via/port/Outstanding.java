@@ -54,6 +54,11 @@ public final class Outstanding {
         }
     }
 
+    /** A thread polls without the lead. */
+    void polledAside() {
+        demand.polledAside();
+    }
+
     /** An operation has completed. */
     void end() {
         count.decrementAndGet();

@@ -464,6 +464,12 @@ public final class ViaPort implements AutoCloseable {
         }
     }
 
+    /** As {@link #poll}, for a thread without the lead. */
+    public int pollAside() {
+        outstanding.polledAside();
+        return poll();
+    }
+
     private int pollLocked() {
         int work = 0;
         for (int batch = 0; batch < BATCHES; batch++) {
