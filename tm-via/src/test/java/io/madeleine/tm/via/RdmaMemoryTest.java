@@ -106,6 +106,50 @@ class RdmaMemoryTest {
         }
     }
 
+    /** The memory of the sender and that of the receiver cross the borders of registrations at different places. */
+    @ParameterizedTest
+    @CsvSource({
+        "shm, 40000, 0",
+        "shm, 0, 40000",
+        "strict shm, 40000, 0",
+        "strict shm, 0, 40000",
+        "strict shm, 130000, 70000",
+        "strict tcp;ofi_rxm, 40000, 0",
+        "strict tcp;ofi_rxm, 0, 40000",
+        "strict tcp;ofi_rxm, 130000, 70000"
+    })
+    void shouldTransferBlocksThatLieDifferentlyInTheirRegistrations(String provider, int skipped, int skippedThere) {
+        with(provider, () -> {
+            for (int number = 0; number < 5; number++) {
+                MemorySegment source = pattern(allocateBehind(left, skipped), number);
+                MemorySegment target = allocateBehind(right, skippedThere);
+                target.fill(UNTOUCHED);
+                BufferGroup out = group(source);
+                BufferGroup in = group(target);
+                long header = header(BYTES, number);
+                ((PostingLink) receiving()).expect(group(target));
+                boolean[] sent = {false};
+                Side.drive(left, right, () -> {
+                    sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+                    if (receiving().front() == header && !in.isEmpty()) {
+                        long taken = BYTES - in.remainingBytes();
+                        long end = taken + receiving().receive(in, in.remainingBytes());
+                        assertEquals(
+                                -1,
+                                source.asSlice(taken, end - taken).mismatch(target.asSlice(taken, end - taken)),
+                                () -> "taken before it has landed: " + taken + " to " + end);
+                    }
+                    return sent[0] && in.isEmpty();
+                });
+                receiving().release();
+            }
+        });
+    }
+
+    private static MemorySegment allocateBehind(Side side, int skipped) {
+        return side.arenas.lasting().allocate(skipped + BYTES, 8).asSlice(skipped);
+    }
+
     /** With {@code pin = mlock}, what is registered is locked in memory, until the sessions end. */
     @ParameterizedTest
     @ValueSource(strings = {SHM, RXM})

@@ -168,7 +168,7 @@ final class RdmaSender implements Completion, PacketSender {
                 }
                 RegionUses.Use use = useInPlace(group, bytes, operation);
                 if (use != null) {
-                    return writeInPlace(group, inPlaceBytes(group, bytes, use), operation, use);
+                    return writeInPlace(group, bytes, operation, use);
                 }
                 committed = bytes; // from now on a revocation leaves this piece to be written
             }
@@ -199,13 +199,20 @@ final class RdmaSender implements Completion, PacketSender {
         return (int) Math.min(lengths[begun & MASK] - usedOfGrant, packetEnd - position);
     }
 
-    /** Begins to use the memory in front if it can be written from where it lies; null if not. */
+    /**
+     * Begins to use the memory in front if it can be written from where it lies; null if not. A write needs one local
+     * registration, and the receiver takes it for the whole piece: a piece that crosses the border of two is copied.
+     */
     private RegionUses.@Nullable Use useInPlace(BufferGroup group, int bytes, int operation) {
         MemorySegment source = group.segment(0);
         if (!source.isNative() || group.bytes(0) < bytes) {
             return null;
         }
         RegionUses.Use use = regions.begin(source, group.offset(0), bytes);
+        if (use != null && port.needsLocal() && use.bytesTogether(source.address() + group.offset(0)) < bytes) {
+            use.end();
+            return null;
+        }
         if (use != null) {
             try {
                 byte _ = source.get(ValueLayout.JAVA_BYTE, group.offset(0)); // throws if the memory was freed
@@ -221,13 +228,6 @@ final class RdmaSender implements Completion, PacketSender {
             }
         }
         return use;
-    }
-
-    /** How much of a piece one registration contains, where local memory has to be registered. */
-    private int inPlaceBytes(BufferGroup group, int bytes, RegionUses.Use use) {
-        return port.needsLocal()
-                ? (int) Math.min(bytes, use.bytesTogether(group.segment(0).address() + group.offset(0)))
-                : bytes;
     }
 
     private boolean writeInPlace(BufferGroup group, int bytes, int operation, RegionUses.Use use) {
