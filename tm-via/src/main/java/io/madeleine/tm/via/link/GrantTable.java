@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.link;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.tm.via.port.KeptRegistration;
 import io.madeleine.tm.via.port.RegionUses;
 import java.lang.foreign.MemorySegment;
@@ -166,7 +167,11 @@ final class GrantTable {
         long start = Math.max(from, position(grant));
         long bytes = Math.max(0, Math.min(to, endOf(grant)) - start);
         MemorySegment kept = MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
-        MemorySegment.copy(memory(grant), offsetOf(grant, start), kept, 0, bytes);
+        try {
+            MemorySegment.copy(memory(grant), offsetOf(grant, start), kept, 0, bytes);
+        } catch (IllegalStateException _) { // trusted memory was freed all the same: its message has failed
+            ProgressEngine.afterFreedMemory();
+        }
         endUser(grant);
         memories[grant & MASK] = kept;
         offsets[grant & MASK] = position(grant) - start;

@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.link;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.IoVector;
 import io.madeleine.tm.via.port.KeptRegistration;
@@ -130,7 +131,11 @@ final class PieceMemory {
         byte[] kept = new byte[Math.toIntExact(startOf(count))];
         MemorySegment target = MemorySegment.ofArray(kept);
         for (int i = 0; i < count; i++) {
-            MemorySegment.copy(memories[i], offsets[i], target, startOf(i), lengths[i]);
+            try {
+                MemorySegment.copy(memories[i], offsets[i], target, startOf(i), lengths[i]);
+            } catch (IllegalStateException _) { // trusted memory was freed all the same: its message has failed
+                ProgressEngine.afterFreedMemory();
+            }
         }
         end();
         useOwn(target, kept.length, 0);

@@ -323,8 +323,11 @@ final class RdmaReceiver implements PacketReceiver {
         Slab slab = chunks[chunk];
         if (slab == null) {
             try {
-                slab = port.newTargetSlab(sizes.chunkBytes());
+                slab = regions.makingRoom(() -> port.newTargetSlab(sizes.chunkBytes()));
             } catch (FabricException e) {
+                if (chunk > 0) { // those before it are in use, and come back
+                    return false;
+                }
                 connection.lost("a buffer for it cannot be registered: " + e.getMessage());
                 return false;
             }

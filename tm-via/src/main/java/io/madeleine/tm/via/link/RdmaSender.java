@@ -292,7 +292,7 @@ final class RdmaSender implements Completion, PacketSender {
     private Slab chunk(int operation) {
         Slab chunk = chunks[operation];
         if (chunk == null) {
-            chunk = port.newSlab(chunkBytes, Flags.FI_WRITE);
+            chunk = regions.makingRoom(() -> port.newSlab(chunkBytes, Flags.FI_WRITE));
             chunks[operation] = chunk;
         }
         return chunk;

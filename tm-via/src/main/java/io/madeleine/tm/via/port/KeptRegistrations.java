@@ -145,6 +145,16 @@ final class KeptRegistrations {
         return any;
     }
 
+    /** Ends all unused registrations; returns whether any ended. */
+    boolean endUnused() {
+        lock.lock();
+        try {
+            return makeRoom(0, 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void drop(KeptRegistration kept) {
         kept.unlink();
         kept.forget();

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,6 +188,25 @@ public final class RegionUses implements RegionListener {
      */
     public boolean keepsAny() {
         return kept.isOn();
+    }
+
+    /**
+     * Makes a buffer of a link. If it cannot be registered, ends the registrations that are only kept, which may have
+     * used up what this process may lock, and tries again.
+     *
+     * @throws FabricException if it cannot be registered all the same
+     */
+    public Slab makingRoom(Supplier<Slab> making) {
+        try {
+            return making.get();
+        } catch (FabricException e) {
+            boolean any = kept.targets().endUnused();
+            any |= kept.sources().endUnused();
+            if (!any) {
+                throw e;
+            }
+            return making.get();
+        }
     }
 
     /** Whether any memory is in use. */

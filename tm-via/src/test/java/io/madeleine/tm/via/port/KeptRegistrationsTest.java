@@ -1,8 +1,10 @@
 package io.madeleine.tm.via.port;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.Region;
 import io.madeleine.tm.via.Fabrics;
@@ -73,6 +75,18 @@ class KeptRegistrationsTest {
         KeptRegistration used = use(cell);
         used.endUse();
         return used.key();
+    }
+
+    @Test
+    void shouldEndWhatIsOnlyKeptWhenSomethingElseNeedsRoom() {
+        keep(CELLS * CELL, CELLS);
+        KeptRegistration used = use(0);
+        use(1).endUse();
+        use(2).endUse();
+        assertTrue(kept.endUnused());
+        assertEquals(1, kept.count());
+        assertFalse(kept.endUnused(), "one is in use");
+        used.endUse();
     }
 
     @Test
