@@ -201,29 +201,29 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Items one behind the other. */
     public static Datatype createContiguous(int count, Datatype old) {
-        return make(() -> old.type().contiguous(count));
+        return make(() -> typeOf(old).contiguous(count));
     }
 
     /** Blocks of items; the stride counts items. */
     public static Datatype createVector(int count, int blockLength, int stride, Datatype old) {
-        return make(
-                () -> old.type().vector(count, blockLength, stride * old.type().extent()));
+        return make(() ->
+                typeOf(old).vector(count, blockLength, stride * typeOf(old).extent()));
     }
 
     /** Blocks of items; the stride counts bytes. */
     public static Datatype createHVector(int count, int blockLength, int stride, Datatype old) {
-        return make(() -> old.type().vector(count, blockLength, stride));
+        return make(() -> typeOf(old).vector(count, blockLength, stride));
     }
 
     /** Blocks of items anywhere; the displacements count items. */
     public static Datatype createIndexed(int[] blockLengths, int[] displacements, Datatype old) {
-        return make(() -> old.type()
-                .indexed(blockLengths, scaled(displacements, old.type().extent())));
+        return make(() -> typeOf(old)
+                .indexed(blockLengths, scaled(displacements, typeOf(old).extent())));
     }
 
     /** Blocks of items anywhere; the displacements count bytes. */
     public static Datatype createHIndexed(int[] blockLengths, int[] displacements, Datatype old) {
-        return make(() -> old.type().indexed(blockLengths, scaled(displacements, 1)));
+        return make(() -> typeOf(old).indexed(blockLengths, scaled(displacements, 1)));
     }
 
     /** Blocks of different types; the displacements, and the lengths of the result, count bytes. */
@@ -233,7 +233,15 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The same data with other bounds, in bytes. */
     public static Datatype createResized(Datatype old, int lb, int extent) {
-        return make(() -> old.type().resized(lb, extent));
+        return make(() -> typeOf(old).resized(lb, extent));
+    }
+
+    /** The layout of a type from which another is made. */
+    private static Type typeOf(@Nullable Datatype old) {
+        if (old == null) {
+            throw new MPIException(MPI.ERR_TYPE, "the data type is null: expected the type to make another from", null);
+        }
+        return old.type();
     }
 
     private static long[] scaled(int[] displacements, long unit) {
@@ -244,7 +252,7 @@ public final class Datatype implements Freeable, Cloneable {
     }
 
     private static List<Type> types(Datatype[] types) {
-        return Arrays.stream(types).map(Datatype::type).toList();
+        return Arrays.stream(types).map(Datatype::typeOf).toList();
     }
 
     // ---- making types, mpiJava style
@@ -261,8 +269,8 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** As {@link #createVector}; the stride counts elements of the base type. */
     public static Datatype Hvector(int count, int blockLength, int stride, Datatype old) {
-        return make(() -> old.type()
-                .vector(count, blockLength, (long) stride * old.type().basic().bytes()));
+        return make(() -> typeOf(old)
+                .vector(count, blockLength, (long) stride * typeOf(old).basic().bytes()));
     }
 
     /** As {@link #createIndexed}. */
@@ -272,8 +280,8 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** As {@link #createIndexed}; the displacements count elements of the base type. */
     public static Datatype Hindexed(int[] blockLengths, int[] displacements, Datatype old) {
-        return make(() -> old.type()
-                .indexed(blockLengths, scaled(displacements, old.type().basic().bytes())));
+        return make(() -> typeOf(old)
+                .indexed(blockLengths, scaled(displacements, typeOf(old).basic().bytes())));
     }
 
     /** Blocks of types over one base type; the displacements count elements of it. MPI.LB and MPI.UB set bounds. */

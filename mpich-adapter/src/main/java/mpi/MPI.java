@@ -110,9 +110,11 @@ public class MPI extends Memory {
 
     static MPIException notInitialized() {
         return new MPIException(
+                ERR_OTHER,
                 finalized
                         ? "MPI has been finalized: expected no call after MPI.Finalize"
-                        : "MPI is not initialized: expected MPI.Init first");
+                        : "MPI is not initialized: expected MPI.Init first",
+                null);
     }
 
     private static synchronized Environment environment() {
@@ -215,6 +217,9 @@ public class MPI extends Memory {
 
     /** Bounds buffered sends: as many bytes may wait as the array has. */
     public static void attachBuffer(byte[] buffer) {
+        if (buffer == null) {
+            throw new MPIException(ERR_BUFFER, "the buffer to attach is null: expected an array", null);
+        }
         environment().buffered().attach(buffer, buffer.length);
     }
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Derived datatypes: their lengths, and which bytes they move. */
 class DatatypesTest {
@@ -37,6 +38,28 @@ class DatatypesTest {
         assertEquals(8, bounded.Extent());
         assertEquals(1, bounded.Size());
         assertEquals(0, Datatype.createContiguous(0, MPI.INT).getExtent());
+    }
+
+    @Test
+    void shouldRefuseToMakeATypeFromNull() {
+        int[] one = {1};
+        for (Executable making : List.<Executable>of(
+                () -> Datatype.createContiguous(2, null),
+                () -> Datatype.createVector(1, 1, 1, null),
+                () -> Datatype.createIndexed(one, one, null),
+                () -> Datatype.createResized(null, 0, 8),
+                () -> Datatype.createStruct(one, one, new Datatype[1]),
+                () -> Datatype.Struct(one, one, new Datatype[1]))) {
+            MPIException refused = assertThrows(MPIException.class, making);
+            assertEquals(MPI.ERR_TYPE, refused.getErrorClass());
+            assertTrue(refused.getMessage().contains("the data type is null"), refused.getMessage());
+        }
+    }
+
+    @Test
+    void shouldNotReportSuccessWhereMpiIsNotInitialized() {
+        MPIException refused = assertThrows(MPIException.class, MPI::detachBuffer);
+        assertEquals(MPI.ERR_OTHER, refused.getErrorClass());
     }
 
     @Test
