@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The rooms of the module: what they may use of each other, and that users see the first only. */
@@ -35,9 +37,20 @@ class RoomsTest {
     private static final URL PLACE =
             Context.class.getProtectionDomain().getCodeSource().getLocation();
 
-    private static final JavaClasses MAIN = new ClassFileImporter()
-            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            .importUrl(PLACE);
+    /** All classes of the module while these tests run: tens of megabytes, and the heap of the tests is small. */
+    private static JavaClasses main = new ClassFileImporter().importClasses();
+
+    @BeforeAll
+    static void read() {
+        main = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .importUrl(PLACE);
+    }
+
+    @AfterAll
+    static void forget() {
+        main = new ClassFileImporter().importClasses();
+    }
 
     /**
      * The internals in the package of the public types. They use members of public types that users do not see, which
@@ -140,7 +153,7 @@ class RoomsTest {
                 .that(REQUESTS)
                 .should()
                 .dependOnClassesThat(SERVICES.or(WIDE_AREA).or(resideInAnyPackage(CODEC, WAN)))
-                .check(MAIN);
+                .check(main);
     }
 
     @Test
@@ -149,12 +162,12 @@ class RoomsTest {
                 .that(SERVICES)
                 .should()
                 .dependOnClassesThat(WIDE_AREA.or(resideInAPackage(WAN)))
-                .check(MAIN);
+                .check(main);
         noClasses()
                 .that(WIDE_AREA)
                 .should()
                 .dependOnClassesThat(SERVICES.or(resideInAPackage(CODEC)))
-                .check(MAIN);
+                .check(main);
     }
 
     @Test
@@ -167,14 +180,14 @@ class RoomsTest {
                                 && !ENTRY_POINTS.contains(nameInTheCore(each))))
                 .should()
                 .dependOnClassesThat(SERVICES.or(WIDE_AREA).or(resideInAnyPackage(CODEC, WAN)))
-                .check(MAIN);
+                .check(main);
     }
 
     @Test
     void shouldKnowTheRoomOfEveryInternalClass() {
         assertEquals(
                 INTERNALS.values().stream().flatMap(Set::stream).sorted().toList(),
-                MAIN.stream()
+                main.stream()
                         .filter(each -> each.getPackageName().equals(CORE)
                                 && each.getEnclosingClass().isEmpty()
                                 && !each.getName().contains("$")
@@ -192,7 +205,7 @@ class RoomsTest {
                 .resideInAnyPackage(WIRE, CODEC, WAN)
                 .should()
                 .dependOnClassesThat(INTERNALS_OF_THE_CORE)
-                .check(MAIN);
+                .check(main);
     }
 
     @Test
@@ -216,14 +229,14 @@ class RoomsTest {
                 .resideInAPackage(room)
                 .should()
                 .onlyDependOnClassesThat(not(OF_THE_MODULE).or(resideInAnyPackage(used)))
-                .check(MAIN);
+                .check(main);
     }
 
     @Test
     void shouldKnowEveryRoom() {
         assertEquals(
                 Set.of(CORE, WIRE, CODEC, WAN),
-                MAIN.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()));
+                main.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()));
     }
 
     @Test
