@@ -129,7 +129,7 @@ public final class SwitchedChannel implements Channel {
 
     @Override
     public boolean isConnected(int remote) {
-        return !connection(remote).isLost();
+        return !connection(remote).sending().isLost();
     }
 
     @Override

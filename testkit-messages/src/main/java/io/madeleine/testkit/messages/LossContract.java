@@ -234,6 +234,7 @@ abstract class LossContract extends ThreadsContract {
                                 }
                             }
                         });
+                        assertFalse(channel(0).isConnected(1), "messages can be sent to a dead peer");
                     },
                     () -> {
                         pause(20);
