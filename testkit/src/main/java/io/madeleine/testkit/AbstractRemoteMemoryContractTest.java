@@ -39,6 +39,7 @@ import org.junit.jupiter.api.function.Executable;
 public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     private static final int UNDER_WAY = 40;
     private static final int BYTES = 3_000_001;
+    private static final long SOON_NS = 4_000_000_000L;
     private static final String WITHOUT_ATOMICS = "this network cannot update words";
     private static final Set<Kind> GONE = EnumSet.of(Kind.REVOKED, Kind.LOST);
 
@@ -387,34 +388,59 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
         }
     }
 
+    private CompletableFuture<Void> putUntilRevoked(ExportedMemory export, AtomicBoolean began) {
+        return CompletableFuture.runAsync(() -> {
+            try (AttachedMemory attached = peer.attach(export.descriptor())) {
+                for (int n = 0; ; n++) {
+                    MemorySegment source = pattern(BYTES, n);
+                    Outcome outcome = new Outcome();
+                    attached.put(source, 0, 0, BYTES, outcome);
+                    began.set(true);
+                    while (!outcome.isDone()) {
+                        Thread.onSpinWait();
+                    }
+                    long _ = outcome.value();
+                }
+            } catch (RemoteMemoryException e) {
+                assertEquals(Kind.REVOKED, e.kind());
+            }
+        });
+    }
+
     @Test
     void shouldWriteNothingAfterItWasRevoked() {
         MemorySegment memory = arena.allocateShared(BYTES);
         for (int round = 0; round < 4; round++) {
             ExportedMemory export = owner.export(memory, Access.READ_WRITE);
             AtomicBoolean began = new AtomicBoolean();
-            CompletableFuture<Void> putting = CompletableFuture.runAsync(() -> {
-                try (AttachedMemory attached = peer.attach(export.descriptor())) {
-                    for (int n = 0; ; n++) {
-                        MemorySegment source = pattern(BYTES, n);
-                        Outcome outcome = new Outcome();
-                        attached.put(source, 0, 0, BYTES, outcome);
-                        began.set(true);
-                        while (!outcome.isDone()) {
-                            Thread.onSpinWait();
-                        }
-                        long _ = outcome.value();
-                    }
-                } catch (RemoteMemoryException e) {
-                    assertEquals(Kind.REVOKED, e.kind());
-                }
-            });
+            CompletableFuture<Void> putting = putUntilRevoked(export, began);
             drive(began::get);
             assertTrue(meanwhile(() -> export.revoke(PATIENCE_NS)));
             MemorySegment before = Arena.ofAuto().allocate(BYTES).copyFrom(memory);
             drive(putting::isDone);
             putting.join();
             assertEquals(-1, memory.mismatch(before));
+        }
+    }
+
+    @Test
+    void shouldBeQuietSoonAfterARevocationRanOutUnderAnOperation() {
+        MemorySegment memory = arena.allocateShared(BYTES);
+        for (int round = 0; round < 4; round++) {
+            ExportedMemory export = owner.export(memory, Access.READ_WRITE);
+            AtomicBoolean began = new AtomicBoolean();
+            CompletableFuture<Void> putting = putUntilRevoked(export, began);
+            drive(began::get);
+            boolean _ = meanwhile(() -> export.revoke(1_000)); // may run out
+            long startNs = System.nanoTime();
+            assertTrue(meanwhile(() -> export.revoke(PATIENCE_NS)));
+            drive(putting::isDone);
+            long endedNs = System.nanoTime() - startNs;
+            putting.join();
+            assertTrue(endedNs < SOON_NS, "the operation ended " + endedNs + " ns after the revocation");
+        }
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE)) {
+            put(attached, 0, 1); // the peers still reach each other
         }
     }
 }

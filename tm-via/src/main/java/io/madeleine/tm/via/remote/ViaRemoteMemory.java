@@ -235,13 +235,13 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         }
     }
 
+    /**
+     * If a holder has not answered in time, the registration stays for a while ({@link ViaExport#endLate}): to end it
+     * under an operation stalls the peer over some providers and breaks the connection over others.
+     */
     boolean revoke(ViaExport export, long timeoutNs) {
         end(export, Math.max(timeoutNs, ANSWER_NS));
-        boolean quiet = await(export::isQuiet, System.nanoTime() + timeoutNs);
-        if (!quiet && timeoutNs > 0) {
-            export.closeRegistration();
-        }
-        return quiet;
+        return await(export::isQuiet, System.nanoTime() + timeoutNs);
     }
 
     // ---- attachments
