@@ -64,7 +64,7 @@ final class ProgressThread extends Thread {
                 || engine.hasLeadSeekers()
                 || engine.isClosed()
                 || othersPollOften()
-                || othersServeDemands(System.nanoTime());
+                || othersServeDemands();
         this.polledInVain = "polling failed on " + getName() + "; it goes on";
         setDaemon(true);
     }
@@ -211,18 +211,18 @@ final class ProgressThread extends Thread {
 
     /** As {@link #othersServeDemands}, if this thread has led lately. */
     private boolean mayLeaveDemandsToOthers() {
-        long nowNs = System.nanoTime();
-        return othersServeDemands(nowNs) && nowNs - ledNs < LONGEST_ASIDE_NS;
+        return othersServeDemands() && System.nanoTime() - ledNs < LONGEST_ASIDE_NS;
     }
 
     /**
      * Whether this thread would lead only for adapters that others poll without the lead. They see what arrives. The
      * rest of the adapters' work, and what their deadlines are for, waits for this thread's next round.
      */
-    private boolean othersServeDemands(long nowNs) {
+    private boolean othersServeDemands() {
         if (!engine.isOnlyForDemands()) {
             return false;
         }
+        long nowNs = System.nanoTime();
         if (engine.areDemandsPolledAside()) {
             polledAsideNs = nowNs;
         }
