@@ -7,12 +7,14 @@ import java.util.function.Consumer;
 
 /**
  * Selects with a timeout exact to microseconds, although the JDK's selector counts milliseconds: an alarm ends a wait
- * of less than a millisecond. The alarm's thread starts with the first such wait.
+ * of less than a millisecond. The alarm's thread starts with the first such wait. A long wait may end a millisecond
+ * late: to be exact it would have to wake up a second time.
  *
  * <p>Threading: one thread at a time selects.
  */
 public final class TimedSelector implements AutoCloseable {
     private static final long NS_PER_MS = 1_000_000;
+    private static final long LONG_MS = 50;
 
     private final Selector selector;
     private final Alarm alarm;
@@ -24,8 +26,8 @@ public final class TimedSelector implements AutoCloseable {
     }
 
     /**
-     * Waits until a key is ready, the selector is woken, or the time is over. It may return less than a millisecond
-     * early; the caller may then wait for the rest, which is exact.
+     * Waits until a key is ready, the selector is woken, or the time is over. A wait of less than 50 milliseconds may
+     * return less than a millisecond early; the caller may then wait for the rest, which is exact.
      *
      * @param action handles each ready key
      * @param timeoutNs above 0; {@link Long#MAX_VALUE} for no limit
@@ -36,7 +38,8 @@ public final class TimedSelector implements AutoCloseable {
             return selector.select(action);
         }
         if (timeoutNs >= NS_PER_MS) {
-            return selector.select(action, timeoutNs / NS_PER_MS);
+            long wholeMs = timeoutNs / NS_PER_MS;
+            return selector.select(action, wholeMs < LONG_MS ? wholeMs : wholeMs + 1);
         }
         alarm.set(System.nanoTime() + timeoutNs);
         try {

@@ -264,6 +264,35 @@ class SciProgressTest {
         progress.disarm();
     }
 
+    @Test
+    void shouldSleepLongerTheLongerNothingComesAndShortAfterAWatchedConnection() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        pair.right().start(new Reader(pair.rightShort()));
+        ProgressSource progress = b.adapter.progress();
+        long nowNs = System.nanoTime();
+        long longestNs = 0;
+        for (int sleep = 0; sleep < 8; sleep++) {
+            longestNs = sleepInVain(progress, nowNs);
+            nowNs += longestNs + 1;
+            progress.poll(nowNs);
+        }
+        assertEquals(TimeUnit.SECONDS.toNanos(1), longestNs);
+        send(pair.leftShort(), 0);
+        assertEquals(1, progress.poll(nowNs + 1));
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(100), sleepInVain(progress, nowNs + 2));
+    }
+
+    /** Returns how long the sleep may last. */
+    private static long sleepInVain(ProgressSource progress, long nowNs) {
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+            progress.poll(nowNs);
+        }
+        long longestNs = progress.longestSleepNs();
+        progress.disarm();
+        return longestNs;
+    }
+
     /** Has b sleep with its connection off the list, still watched, because nobody wants to read from it. */
     private ProgressSource sleepUninterested(Side.Pair pair, long nowNs) {
         ProgressSource progress = b.adapter.progress();

@@ -54,7 +54,10 @@ public final class SciProgress implements ProgressSource {
     private static final long DENSE_NS = 100_000;
 
     /** The longest time that data can lie unseen if its announcement was missed. */
-    private static final long LONGEST_SLEEP_NS = 100_000_000;
+    private static final long LONGEST_UNSEEN_NS = 100_000_000;
+
+    /** How long an idle process sleeps at most: each look at all connections in vain doubles the time until the next. */
+    private static final long LONGEST_SLEEP_NS = 1_000_000_000;
 
     private final Inbox inbox;
     private final Reactor reactor;
@@ -68,6 +71,9 @@ public final class SciProgress implements ProgressSource {
     private volatile int highestSlot;
 
     private long lookedEverywhereNs;
+
+    /** The time from one look at all connections to the next, while none of them is watched. */
+    private long betweenLooksNs = LONGEST_UNSEEN_NS;
 
     /**
      * Whether the polling thread polls only for a moment. It does not put a sparse connection on the watch list,
@@ -140,7 +146,7 @@ public final class SciProgress implements ProgressSource {
     }
 
     private int pollAll(long nowNs) {
-        if (nowNs - lookedEverywhereNs > LONGEST_SLEEP_NS) {
+        if (nowNs - lookedEverywhereNs > LONGEST_UNSEEN_NS && nowNs - lookedEverywhereNs > untilNextLookNs()) {
             lookedEverywhereNs = nowNs;
             lookEverywhere();
         }
@@ -161,6 +167,8 @@ public final class SciProgress implements ProgressSource {
         if (!inbox.isWhole()) {
             boolean _ = giveUpCutMemory();
         }
+        betweenLooksNs = Math.min(2 * untilNextLookNs(), LONGEST_SLEEP_NS);
+        watchList.forgetWatched();
         for (int slot = 0; slot <= highestSlot; slot++) {
             Watched connection = bySlot.get(slot);
             if (connection == null || connection.isClosed()) {
@@ -176,9 +184,13 @@ public final class SciProgress implements ProgressSource {
         }
     }
 
+    private long untilNextLookNs() {
+        return watchList.hasWatched() ? LONGEST_UNSEEN_NS : betweenLooksNs;
+    }
+
     @Override
     public long longestSleepNs() {
-        return highestSlot == InboxLayout.CONTROL_SLOT ? Long.MAX_VALUE : LONGEST_SLEEP_NS; // never had a connection
+        return highestSlot == InboxLayout.CONTROL_SLOT ? Long.MAX_VALUE : untilNextLookNs(); // never had a connection
     }
 
     private int takeArrivals(long nowNs) {

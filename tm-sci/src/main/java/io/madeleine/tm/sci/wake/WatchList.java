@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The receiver pays for this when it stops watching, which is rare. A sender may have read the old watch word while
  * its packet is still in its processor's store buffer. So the receiver polls on for {@link #SETTLE_NS} after it has
  * cleared the word; that is a hundred times what a store takes to become visible. No architecture guarantees such a
- * time, so {@link SciProgress} also polls all connections ten times a second.
+ * time, so {@link SciProgress} also polls all connections within a tenth of a second after one was watched.
  *
  * <p>Threading: the polling thread.
  */
@@ -24,6 +24,7 @@ public final class WatchList {
     private final int idleLooks;
     private @Nullable Watched[] connections = new Watched[FIRST_CAPACITY];
     private int count;
+    private boolean hasWatched;
 
     /**
      * Creates an empty list.
@@ -47,6 +48,17 @@ public final class WatchList {
             return;
         }
         connection.watch();
+        hasWatched = true;
+    }
+
+    /** Whether a connection is watched, or was since {@link #forgetWatched}: its announcements may have been missed. */
+    boolean hasWatched() {
+        return hasWatched;
+    }
+
+    /** Forgets the connections that were watched and have left the list. */
+    void forgetWatched() {
+        hasWatched = count > 0;
     }
 
     /**
