@@ -274,6 +274,35 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
         assertEquals(-1, memory.mismatch(MemorySegment.ofArray(new byte[1000])));
     }
 
+    private static void assertNamed(String argument, Executable refused) {
+        assertEquals(argument, assertThrows(NullPointerException.class, refused).getMessage());
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // null is what is tested
+    void shouldNameAnArgumentThatIsNull() {
+        MemorySegment memory = arena.allocateShared(64);
+        MemorySegment own = MemorySegment.ofArray(new byte[64]);
+        RemoteCompletion none = new Outcome();
+        assertNamed("memory", () -> owner.export(null, Access.READ));
+        assertNamed("access", () -> owner.export(memory, null));
+        assertNamed("descriptor", () -> peer.attach(null));
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE)) {
+            for (int bytes : new int[] {0, 8}) {
+                assertNamed("source", () -> attached.put(null, 0, 0, bytes, none));
+                assertNamed("completion", () -> attached.put(own, 0, 0, bytes, null));
+                assertNamed("target", () -> attached.get(0, null, 0, bytes, none));
+                assertNamed("completion", () -> attached.get(0, own, 0, bytes, null));
+            }
+            assertNamed("completion", () -> attached.fetchAdd(0, 8, 1, null));
+            assertNamed("completion", () -> attached.compareAndSet(0, 8, 0, 1, null));
+            settle();
+            put(attached, 8, 5);
+        }
+        assertEquals(0, memory.get(ValueLayout.JAVA_LONG, 0), "a refused operation took effect");
+        assertEquals(5, memory.get(ValueLayout.JAVA_LONG, 8));
+    }
+
     @Test
     void shouldRefuseDescriptorsThatNobodyOfTheSessionHasMade() {
         byte[] good = owner.export(arena.allocateShared(100), Access.READ_WRITE).descriptor();

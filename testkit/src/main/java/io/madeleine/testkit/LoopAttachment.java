@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.RemoteCompletion;
 import io.madeleine.pmm.spi.RemoteMemory;
@@ -64,6 +65,7 @@ final class LoopAttachment implements AttachedMemory {
 
     @Override
     public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
+        RemoteArguments.checkPut(source, completion);
         begin(
                 at,
                 bytes,
@@ -77,6 +79,7 @@ final class LoopAttachment implements AttachedMemory {
 
     @Override
     public void get(long at, MemorySegment target, long targetOffset, long bytes, RemoteCompletion completion) {
+        RemoteArguments.checkGet(target, completion);
         begin(
                 at,
                 bytes,
@@ -90,12 +93,14 @@ final class LoopAttachment implements AttachedMemory {
 
     @Override
     public void fetchAdd(long at, int width, long addend, RemoteCompletion completion) {
+        RemoteArguments.checkWord(completion);
         checkWord(at, width);
         begin(at, width, true, () -> exchange(at, width, word(at, width) + addend), completion);
     }
 
     @Override
     public void compareAndSet(long at, int width, long expected, long value, RemoteCompletion completion) {
+        RemoteArguments.checkWord(completion);
         checkWord(at, width);
         begin(
                 at,

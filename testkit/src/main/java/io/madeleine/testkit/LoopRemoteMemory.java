@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.RemoteDescriptor;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.ExportedMemory;
@@ -96,6 +97,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
 
     @Override
     public ExportedMemory export(MemorySegment memory, Access access) {
+        RemoteArguments.checkExport(memory, access);
         Region region = memory.isNative() ? context.memory().find(memory.address()) : null;
         if (region == null
                 || region.kind() != Region.Kind.SHARED
@@ -115,6 +117,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
 
     @Override
     public AttachedMemory attach(byte[] descriptor) {
+        RemoteArguments.checkAttach(descriptor);
         Export export = fabric.exports().get(descriptors.open(descriptor).getLong());
         if (closed) {
             throw new RemoteMemoryException(Kind.CLOSED, "the adapter is closed");

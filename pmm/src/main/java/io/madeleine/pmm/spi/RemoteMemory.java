@@ -11,6 +11,9 @@ import java.lang.foreign.MemorySegment;
  * <p>All errors are {@link RemoteMemoryException}s, whose kind says what is wrong. A dead peer, revoked or freed
  * memory, or a forged descriptor makes an operation fail, never the process.
  *
+ * <p>No argument may be null: every method, of {@link AttachedMemory} too, refuses null at once with a {@link
+ * NullPointerException} whose message is the argument's name.
+ *
  * <p>Threading: thread-safe.
  */
 public interface RemoteMemory {

@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci.shared;
 
+import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.RemoteCompletion;
 import io.madeleine.pmm.spi.RemoteMemoryException;
@@ -84,6 +85,7 @@ final class SciAttachment implements AttachedMemory {
 
     @Override
     public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
+        RemoteArguments.checkPut(source, completion);
         check(at, bytes, true);
         RemoteMemoryException failure = enter();
         if (failure == null) {
@@ -94,6 +96,7 @@ final class SciAttachment implements AttachedMemory {
 
     @Override
     public void get(long at, MemorySegment target, long targetOffset, long bytes, RemoteCompletion completion) {
+        RemoteArguments.checkGet(target, completion);
         check(at, bytes, false);
         RemoteMemoryException failure = enter();
         if (failure == null) {
@@ -138,6 +141,7 @@ final class SciAttachment implements AttachedMemory {
     }
 
     private void word(long at, int width, boolean adds, long first, long second, RemoteCompletion completion) {
+        RemoteArguments.checkWord(completion);
         long place = mapping.offset + at;
         check(at, width, true);
         if (width != Integer.BYTES && width != Long.BYTES || place % width != 0) {

@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci.shared;
 
+import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.RemoteDescriptor;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.ExportedMemory;
@@ -81,6 +82,7 @@ public final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
 
     @Override
     public ExportedMemory export(MemorySegment memory, Access access) {
+        RemoteArguments.checkExport(memory, access);
         throwIfClosed();
         Region region = memory.isNative() ? context.memory().find(memory.address()) : null;
         if (region == null || !region.contains(memory.address(), memory.byteSize())) {
@@ -127,6 +129,7 @@ public final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
 
     @Override
     public AttachedMemory attach(byte[] descriptor) {
+        RemoteArguments.checkAttach(descriptor);
         throwIfClosed();
         ByteBuffer body = descriptors.open(descriptor);
         FileStem owner = new FileStem(new ProcessIdentity(body.getLong(), body.getInt()), body.getInt());

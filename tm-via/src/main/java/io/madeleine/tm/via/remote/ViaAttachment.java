@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.remote;
 
+import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.RemoteCompletion;
 import io.madeleine.pmm.spi.RemoteMemoryException;
@@ -42,6 +43,7 @@ final class ViaAttachment implements AttachedMemory {
 
     @Override
     public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
+        RemoteArguments.checkPut(source, completion);
         check(at, bytes, true);
         checkOwn(source, sourceOffset, bytes);
         transfers.begin(target, Transfer.PUT, source, sourceOffset, at, bytes, 0, 0, completion);
@@ -49,6 +51,7 @@ final class ViaAttachment implements AttachedMemory {
 
     @Override
     public void get(long at, MemorySegment into, long targetOffset, long bytes, RemoteCompletion completion) {
+        RemoteArguments.checkGet(into, completion);
         check(at, bytes, false);
         checkOwn(into, targetOffset, bytes);
         if (into.isReadOnly()) {
@@ -59,12 +62,14 @@ final class ViaAttachment implements AttachedMemory {
 
     @Override
     public void fetchAdd(long at, int width, long addend, RemoteCompletion completion) {
+        RemoteArguments.checkWord(completion);
         checkWord(at, width);
         transfers.begin(target, Transfer.ADD, MemorySegment.NULL, 0, at, width, addend, 0, completion);
     }
 
     @Override
     public void compareAndSet(long at, int width, long expected, long value, RemoteCompletion completion) {
+        RemoteArguments.checkWord(completion);
         checkWord(at, width);
         transfers.begin(target, Transfer.SET, MemorySegment.NULL, 0, at, width, expected, value, completion);
     }

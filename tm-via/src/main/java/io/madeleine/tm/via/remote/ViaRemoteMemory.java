@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.remote;
 
+import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.RemoteDescriptor;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.ExportedMemory;
@@ -162,6 +163,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
 
     @Override
     public ExportedMemory export(MemorySegment memory, Access access) {
+        RemoteArguments.checkExport(memory, access);
         throwIfClosed();
         Region region = memory.isNative() ? context.memory().find(memory.address()) : null;
         if (region == null
@@ -248,6 +250,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
 
     @Override
     public AttachedMemory attach(byte[] descriptor) {
+        RemoteArguments.checkAttach(descriptor);
         throwIfClosed();
         ByteBuffer body = descriptors.open(descriptor);
         long key = body.getLong();
