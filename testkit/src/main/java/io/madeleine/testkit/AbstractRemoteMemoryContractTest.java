@@ -338,6 +338,147 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     }
 
     @Test
+    void shouldRefuseToExportReadOnlyMemoryForWriting() {
+        MemorySegment memory = arena.allocateShared(64);
+        memory.set(ValueLayout.JAVA_LONG, 8, 7);
+        MemorySegment view = memory.asReadOnly();
+        RemoteMemoryException refused =
+                assertThrows(RemoteMemoryException.class, () -> owner.export(view, Access.READ_WRITE));
+        assertEquals(Kind.READ_ONLY, refused.kind());
+        String text = String.valueOf(refused.getMessage());
+        assertTrue(text.contains("read-only segment: expected a writable one") && text.contains("Access.READ,"), text);
+        try (AttachedMemory attached = attach(view, Access.READ)) {
+            long[] own = new long[1];
+            run(done -> attached.get(8, MemorySegment.ofArray(own), 0, 8, done));
+            assertEquals(7, own[0]);
+            assertEquals(Kind.READ_ONLY, kindOf(() -> put(attached, 0, 1)));
+        }
+    }
+
+    @Test
+    void shouldRefuseToExportFreedMemory() {
+        RegionArena passing = left.arenas.newArena();
+        MemorySegment freed = passing.allocateShared(BYTES);
+        passing.close();
+        MemorySegment next = arena.allocateShared(BYTES); // may lie at the same place
+        RemoteMemoryException refused =
+                assertThrows(RemoteMemoryException.class, () -> owner.export(freed, Access.READ));
+        assertEquals(Kind.NOT_EXPORTABLE, refused.kind());
+        assertTrue(String.valueOf(refused.getMessage()).contains("freed"), refused::toString);
+        owner.export(next, Access.READ).close();
+    }
+
+    /** Asserts that neither a put from this memory nor a get into it begins. */
+    private void assertRefused(
+            Class<? extends RuntimeException> kind,
+            AttachedMemory attached,
+            MemorySegment own,
+            long offset,
+            long bytes) {
+        Outcome none = new Outcome();
+        assertThrows(kind, () -> attached.put(own, offset, 0, bytes, none));
+        assertThrows(kind, () -> attached.get(0, own, offset, bytes, none));
+        settle();
+        assertFalse(none.isDone(), "the completion of a refused operation was called");
+    }
+
+    @Test
+    void shouldRefuseRangesOutsideTheCallersMemoryAtOnce() {
+        MemorySegment memory = arena.allocateShared(BYTES);
+        MemorySegment own = pattern(BYTES - 1, 1);
+        MemorySegment before = MemorySegment.ofArray(own.toArray(ValueLayout.JAVA_BYTE));
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE)) {
+            for (long[] place : new long[][] {
+                {0, BYTES},
+                {1, BYTES - 1},
+                {-1, 1},
+                {BYTES - 1, 1},
+                {BYTES, 0},
+                {Long.MAX_VALUE, 1},
+                {Long.MIN_VALUE, 0}
+            }) {
+                assertRefused(IndexOutOfBoundsException.class, attached, own, place[0], place[1]);
+            }
+        }
+        assertEquals(-1, own.mismatch(before), "a refused get took effect");
+        assertEquals(-1, memory.mismatch(MemorySegment.ofArray(new byte[BYTES])), "a refused put took effect");
+    }
+
+    @Test
+    void shouldRefuseToGetIntoReadOnlyMemoryAtOnce() {
+        MemorySegment memory = arena.allocateShared(64);
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE)) {
+            for (MemorySegment own :
+                    new MemorySegment[] {pattern(8, 1), Arena.ofAuto().allocate(8), arena.allocate(8)}) {
+                MemorySegment view = own.asReadOnly();
+                Outcome none = new Outcome();
+                for (int bytes : new int[] {0, 8}) {
+                    assertThrows(IllegalArgumentException.class, () -> attached.get(0, view, 0, bytes, none));
+                }
+                settle();
+                assertFalse(none.isDone(), "the completion of a refused operation was called");
+                run(done -> attached.put(view, 0, 0, 8, done));
+                assertEquals(-1, memory.asSlice(0, 8).mismatch(own));
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseFreedMemoryOfTheCallerAtOnce() {
+        MemorySegment freed;
+        try (Arena passing = Arena.ofShared()) {
+            freed = passing.allocate(8);
+        }
+        try (AttachedMemory attached = attach(arena.allocateShared(64), Access.READ_WRITE)) {
+            assertRefused(IllegalStateException.class, attached, freed, 0, 0);
+            assertRefused(IllegalStateException.class, attached, freed, 0, 8);
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatNoThreadMayCopyAtOnce() {
+        MemorySegment memory = arena.allocateShared(64);
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE);
+                Arena mine = Arena.ofConfined()) {
+            MemorySegment own = mine.allocate(8).fill((byte) 5);
+            CompletableFuture.runAsync(() -> {
+                        Outcome none = new Outcome();
+                        assertThrows(WrongThreadException.class, () -> attached.put(own, 0, 0, 8, none));
+                        assertThrows(WrongThreadException.class, () -> attached.get(0, own, 0, 8, none));
+                    })
+                    .join();
+            if (peer.capabilities().immediate()) {
+                run(done -> attached.put(own, 0, 0, 8, done));
+                assertEquals(-1, memory.asSlice(0, 8).mismatch(own));
+            } else {
+                assertRefused(WrongThreadException.class, attached, own, 0, 8);
+            }
+        }
+    }
+
+    @Test
+    void shouldEndOperationsWhoseMemoryIsFreedMeanwhile() {
+        MemorySegment memory = arena.allocateShared(BYTES);
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE)) {
+            for (boolean puts : new boolean[] {true, false}) {
+                Outcome outcome = new Outcome();
+                try (Arena passing = Arena.ofShared()) {
+                    MemorySegment own = passing.allocate(BYTES);
+                    if (puts) {
+                        attached.put(own, 0, 0, BYTES, outcome);
+                    } else {
+                        attached.get(0, own, 0, BYTES, outcome);
+                    }
+                }
+                drive(outcome::isDone);
+                RemoteMemoryException failure = outcome.failure;
+                assertTrue(failure == null || failure.kind() == Kind.CLOSED, String.valueOf(failure));
+            }
+            put(attached, 0, 1);
+        }
+    }
+
+    @Test
     void shouldFailOnceItIsRevoked() {
         MemorySegment memory = arena.allocateShared(100);
         ExportedMemory export = owner.export(memory, Access.READ_WRITE);

@@ -37,7 +37,13 @@ final class LoopAttachment implements AttachedMemory {
                             "the attachment was closed, or its memory lost or revoked, before the operation ran"));
                     return;
                 }
-                before = work.getAsLong();
+                try {
+                    before = work.getAsLong();
+                } catch (RuntimeException e) {
+                    completion.failed(new RemoteMemoryException(
+                            Kind.CLOSED, "the caller's memory was freed before the operation ran: " + e));
+                    return;
+                }
             }
             completion.completed(before);
         }
@@ -48,7 +54,7 @@ final class LoopAttachment implements AttachedMemory {
         return export.memory.byteSize();
     }
 
-    private void begin(long at, long bytes, boolean writes, LongSupplier work, RemoteCompletion completion) {
+    private void check(long at, long bytes, boolean writes) {
         if (closed) {
             throw new RemoteMemoryException(Kind.CLOSED, "the attachment is closed");
         }
@@ -60,16 +66,18 @@ final class LoopAttachment implements AttachedMemory {
         if (writes && export.access == RemoteMemory.Access.READ) {
             throw new RemoteMemoryException(Kind.READ_ONLY, "the memory was exported for reading only");
         }
+    }
+
+    private void begin(LongSupplier work, RemoteCompletion completion) {
         remote.begin(new Operation(this, work, completion));
     }
 
     @Override
     public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
         RemoteArguments.checkPut(source, completion);
+        check(at, bytes, true);
+        RemoteArguments.checkSource(source, sourceOffset, bytes, false);
         begin(
-                at,
-                bytes,
-                true,
                 () -> {
                     MemorySegment.copy(source, sourceOffset, export.memory, at, bytes);
                     return 0;
@@ -80,10 +88,9 @@ final class LoopAttachment implements AttachedMemory {
     @Override
     public void get(long at, MemorySegment target, long targetOffset, long bytes, RemoteCompletion completion) {
         RemoteArguments.checkGet(target, completion);
+        check(at, bytes, false);
+        RemoteArguments.checkTarget(target, targetOffset, bytes, false);
         begin(
-                at,
-                bytes,
-                false,
                 () -> {
                     MemorySegment.copy(export.memory, at, target, targetOffset, bytes);
                     return 0;
@@ -95,22 +102,18 @@ final class LoopAttachment implements AttachedMemory {
     public void fetchAdd(long at, int width, long addend, RemoteCompletion completion) {
         RemoteArguments.checkWord(completion);
         checkWord(at, width);
-        begin(at, width, true, () -> exchange(at, width, word(at, width) + addend), completion);
+        begin(() -> exchange(at, width, word(at, width) + addend), completion);
     }
 
     @Override
     public void compareAndSet(long at, int width, long expected, long value, RemoteCompletion completion) {
         RemoteArguments.checkWord(completion);
         checkWord(at, width);
-        begin(
-                at,
-                width,
-                true,
-                () -> word(at, width) == expected ? exchange(at, width, value) : word(at, width),
-                completion);
+        begin(() -> word(at, width) == expected ? exchange(at, width, value) : word(at, width), completion);
     }
 
     private void checkWord(long at, int width) {
+        check(at, width, true);
         if (width != Integer.BYTES && width != Long.BYTES || (export.memory.address() + at) % width != 0) {
             throw new RemoteMemoryException(
                     Kind.OUT_OF_RANGE,

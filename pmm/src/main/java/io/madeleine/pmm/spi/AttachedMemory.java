@@ -5,11 +5,18 @@ import java.lang.foreign.MemorySegment;
 /**
  * Exported memory of another process, attached for one-sided access.
  *
- * <p>An operation checks its arguments before it begins. It throws a {@link RemoteMemoryException}, and calls no
- * completion, if a range lies outside the memory, a word is not aligned, the memory is read-only, or the attachment is
- * closed, or if the network cannot update words. It reports every later error to its completion. If the caller's own
- * segment is too short, read-only or freed, the thread that accesses it gets the exception of {@link MemorySegment};
- * the caller keeps the segment alive until the completion.
+ * <p>An operation checks its arguments before it begins. One that it refuses has no effect and calls no completion. It
+ * throws a {@link RemoteMemoryException} if a range lies outside the memory, a word is not aligned, the memory is
+ * read-only, or the attachment is closed, or if the network cannot update words. It reports every later error to its
+ * completion.
+ *
+ * <p>The caller's own segment may lie on the heap, and the source of a put may be read-only. An operation refuses a
+ * wrong segment with the exceptions of {@link MemorySegment}: {@link IndexOutOfBoundsException} if the range lies
+ * outside it, {@link IllegalArgumentException} if the target of a get is read-only, {@link IllegalStateException} if it
+ * is freed, and {@link WrongThreadException} if it belongs to another thread. Where operations are not {@linkplain
+ * RemoteMemoryCapabilities#immediate() immediate}, it may not belong to the caller's thread either. The caller keeps
+ * the segment alive until the completion. If it is freed earlier, an operation that needs it again fails with {@link
+ * RemoteMemoryException.Kind#CLOSED}; an immediate one throws.
  *
  * <p>Threading: thread-safe.
  */

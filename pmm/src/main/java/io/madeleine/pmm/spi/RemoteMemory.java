@@ -39,7 +39,9 @@ public interface RemoteMemory {
      * that it is there.
      *
      * @param memory part of a region of the session that is {@link Region.Kind#SHARED}
-     * @throws RemoteMemoryException if it is not; the text says why, as {@link Region#remark()} does
+     * @param access {@link Access#READ} if the segment is read-only
+     * @throws RemoteMemoryException if it is not part of one, has been freed, or is a read-only segment that is to be
+     *     exported for writing; the text says why, as {@link Region#remark()} does
      */
     ExportedMemory export(MemorySegment memory, Access access);
 

@@ -26,7 +26,7 @@ public final class RemoteMemoryException extends MadeleineException {
         /** The range lies outside the memory, is not aligned, or is not a word. */
         OUT_OF_RANGE,
 
-        /** The export permits only reading. */
+        /** The export permits only reading, or a read-only segment was to be exported for writing. */
         READ_ONLY,
 
         /** The network cannot do this; its capabilities say so. */
@@ -38,7 +38,7 @@ public final class RemoteMemoryException extends MadeleineException {
         /** The owner has ended, or its memory cannot be reached. */
         LOST,
 
-        /** The attachment or the adapter is closed. */
+        /** The attachment or the adapter is closed, or the caller's memory was freed under an operation. */
         CLOSED
     }
 

@@ -87,6 +87,7 @@ final class SciAttachment implements AttachedMemory {
     public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
         RemoteArguments.checkPut(source, completion);
         check(at, bytes, true);
+        RemoteArguments.checkSource(source, sourceOffset, bytes, true);
         RemoteMemoryException failure = enter();
         if (failure == null) {
             failure = copy(source, sourceOffset, mapping.file, mapping.offset + at, bytes);
@@ -98,6 +99,7 @@ final class SciAttachment implements AttachedMemory {
     public void get(long at, MemorySegment target, long targetOffset, long bytes, RemoteCompletion completion) {
         RemoteArguments.checkGet(target, completion);
         check(at, bytes, false);
+        RemoteArguments.checkTarget(target, targetOffset, bytes, true);
         RemoteMemoryException failure = enter();
         if (failure == null) {
             failure = copy(mapping.file, mapping.offset + at, target, targetOffset, bytes);

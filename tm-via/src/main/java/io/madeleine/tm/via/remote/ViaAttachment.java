@@ -6,7 +6,6 @@ import io.madeleine.pmm.spi.RemoteCompletion;
 import io.madeleine.pmm.spi.RemoteMemoryException;
 import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /**
  * Attached memory: its operations are one-sided operations of the provider.
@@ -17,9 +16,6 @@ import java.util.Objects;
  * <p>Threading: thread-safe. Memory that is not the session's is also accessed by the thread that polls.
  */
 final class ViaAttachment implements AttachedMemory {
-    /** A thread that never runs: what it may access, any thread may. */
-    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
-
     private final ViaRemoteMemory all;
     private final Transfers transfers;
     final Target target;
@@ -45,7 +41,7 @@ final class ViaAttachment implements AttachedMemory {
     public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
         RemoteArguments.checkPut(source, completion);
         check(at, bytes, true);
-        checkOwn(source, sourceOffset, bytes);
+        RemoteArguments.checkSource(source, sourceOffset, bytes, false);
         transfers.begin(target, Transfer.PUT, source, sourceOffset, at, bytes, 0, 0, completion);
     }
 
@@ -53,10 +49,7 @@ final class ViaAttachment implements AttachedMemory {
     public void get(long at, MemorySegment into, long targetOffset, long bytes, RemoteCompletion completion) {
         RemoteArguments.checkGet(into, completion);
         check(at, bytes, false);
-        checkOwn(into, targetOffset, bytes);
-        if (into.isReadOnly()) {
-            throw new IllegalArgumentException("the target of a get is a read-only segment: expected one to write to");
-        }
+        RemoteArguments.checkTarget(into, targetOffset, bytes, false);
         transfers.begin(target, Transfer.GET, into, targetOffset, at, bytes, 0, 0, completion);
     }
 
@@ -72,17 +65,6 @@ final class ViaAttachment implements AttachedMemory {
         RemoteArguments.checkWord(completion);
         checkWord(at, width);
         transfers.begin(target, Transfer.SET, MemorySegment.NULL, 0, at, width, expected, value, completion);
-    }
-
-    private void checkOwn(MemorySegment own, long offset, long bytes) {
-        long _ = Objects.checkFromIndexSize(offset, bytes, own.byteSize());
-        if (!own.scope().isAlive()) {
-            throw new IllegalStateException("the caller's memory is freed: expected memory of an open arena");
-        }
-        if (!own.isAccessibleBy(ANY_THREAD)) {
-            throw new WrongThreadException("the caller's memory belongs to one thread, but the thread that polls copies"
-                    + " it: expected the session's memory, a shared or automatic arena, or an array");
-        }
     }
 
     private void checkWord(long at, int width) {
