@@ -544,6 +544,15 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     }
 
     @Test
+    void shouldRefuseOnceTheAdapterIsClosed() {
+        MemorySegment memory = arena.allocateShared(100);
+        byte[] descriptor = owner.export(memory, Access.READ).descriptor();
+        left.adapter.close();
+        assertEquals(Kind.CLOSED, kindOf(() -> owner.export(memory, Access.READ)));
+        assertEquals(Kind.CLOSED, kindOf(() -> owner.attach(descriptor)));
+    }
+
+    @Test
     void shouldNotRunOutOfExports() {
         MemorySegment memory = arena.allocateShared(100);
         for (int i = 0; i < 1000; i++) {

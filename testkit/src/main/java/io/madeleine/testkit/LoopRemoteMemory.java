@@ -98,6 +98,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
     @Override
     public ExportedMemory export(MemorySegment memory, Access access) {
         RemoteArguments.checkExport(memory, access);
+        throwIfClosed();
         Region region = memory.isNative() ? context.memory().find(memory.address()) : null;
         if (region == null
                 || region.kind() != Region.Kind.SHARED
@@ -118,10 +119,8 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
     @Override
     public AttachedMemory attach(byte[] descriptor) {
         RemoteArguments.checkAttach(descriptor);
+        throwIfClosed();
         Export export = fabric.exports().get(descriptors.open(descriptor).getLong());
-        if (closed) {
-            throw new RemoteMemoryException(Kind.CLOSED, "the adapter is closed");
-        }
         if (export == null || export.revoked) {
             throw new RemoteMemoryException(Kind.REVOKED, "this export was revoked");
         }
@@ -129,6 +128,12 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
             throw new RemoteMemoryException(Kind.LOST, "the owner of this export has left");
         }
         return new LoopAttachment(this, export);
+    }
+
+    private void throwIfClosed() {
+        if (closed) {
+            throw new RemoteMemoryException(Kind.CLOSED, "the adapter is closed");
+        }
     }
 
     void begin(LoopAttachment.Operation operation) {
