@@ -44,6 +44,7 @@ final class Downcalls {
     private static final MethodHandle TO_STRING = handle(JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle GET_INFO =
             handle(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle OF_INT_AND_1 = handle(JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle OF_INT_AND_2 = handle(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle OF_2_AND_INT = handle(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
 
@@ -320,6 +321,15 @@ final class Downcalls {
             MemorySegment function, int version, long node, long service, long flags, long hints, long result) {
         try {
             return (int) GET_INFO.invokeExact(function, version, node, service, flags, hints, result);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    /** A function such as {@code getrlimit}. */
+    static int ofIntAnd1(MemorySegment function, int a, long b) {
+        try {
+            return (int) OF_INT_AND_1.invokeExact(function, a, b);
         } catch (Throwable e) {
             throw wrong(e);
         }

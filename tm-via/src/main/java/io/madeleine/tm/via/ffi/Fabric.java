@@ -198,10 +198,11 @@ public final class Fabric implements AutoCloseable {
     public Registration register(long address, long bytes, long access, long wantedKey) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment result = scratch.allocate(Long.BYTES, Long.BYTES);
-            library.check(
-                    "fi_mr_reg of " + bytes + " bytes",
-                    Downcalls.intOf9(
-                            register, registrar, address, bytes, access, 0, wantedKey, 0, result.address(), 0));
+            int status =
+                    Downcalls.intOf9(register, registrar, address, bytes, access, 0, wantedKey, 0, result.address(), 0);
+            if (status < 0) {
+                throw failedRegistration(library.failure("fi_mr_reg of " + bytes + " bytes", status));
+            }
             Handle region = new Handle("fi_mr_reg", Raw.pointer(result.address()));
             if (bindsRegions) {
                 bind(region);
@@ -209,6 +210,11 @@ public final class Fabric implements AutoCloseable {
             return new Registration(
                     region, Raw.pointer(region.fid() + FidMr.MEM_DESC), Raw.pointer(region.fid() + FidMr.KEY));
         }
+    }
+
+    /** The failure of a registration; if it is for want of memory, the message says what the limit is. */
+    private static FabricException failedRegistration(FabricException failure) {
+        return failure.code() == Flags.FI_ENOMEM ? LockLimit.exceeded(String.valueOf(failure.getMessage())) : failure;
     }
 
     private void bind(Handle region) {

@@ -3,6 +3,7 @@ package io.madeleine.tm.via.ffi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
@@ -17,9 +18,16 @@ final class Libc {
     private static final MemorySegment FREE = find("free");
     private static final MemorySegment MLOCK = find("mlock");
     private static final MemorySegment MUNLOCK = find("munlock");
+    private static final MemorySegment GETRLIMIT = find("getrlimit");
 
     /** The size of struct sigaction on Linux with glibc; musl's is as large. */
     private static final int SIGACTION_BYTES = 152;
+
+    /** RLIMIT_MEMLOCK on the machines that libfabric runs on. */
+    private static final int LOCKED_MEMORY = 8;
+
+    /** The size of struct rlimit; the first word is the limit in force. */
+    private static final int RLIMIT_BYTES = 16;
 
     private static final int SIGINT = 2;
     private static final int SIGBUS = 7;
@@ -62,6 +70,15 @@ final class Libc {
 
     static void unlockPages(long address, long bytes) {
         int _ = Downcalls.intOf2(MUNLOCK, address, bytes);
+    }
+
+    /** How many bytes this process may lock in memory; below 0 if there is no limit. */
+    static long lockLimitBytes() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment limit = arena.allocate(RLIMIT_BYTES, Long.BYTES);
+            int _ = Downcalls.ofIntAnd1(GETRLIMIT, LOCKED_MEMORY, limit.address());
+            return limit.get(ValueLayout.JAVA_LONG, 0);
+        }
     }
 
     /**

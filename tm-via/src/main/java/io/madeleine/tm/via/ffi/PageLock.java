@@ -16,8 +16,7 @@ public final class PageLock {
      */
     public static void lock(long address, long bytes) {
         if (!Libc.lockPages(address, bytes)) {
-            throw new FabricException(
-                    Flags.FI_ENOMEM, "cannot lock " + bytes + " bytes in memory: see ulimit -l (locked memory)");
+            throw LockLimit.exceeded(bytes + " bytes cannot be locked in memory");
         }
     }
 

@@ -187,10 +187,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         try {
             made = home.port().export(memory.address(), memory.byteSize(), writable);
         } catch (FabricException e) {
-            throw new RemoteMemoryException(
-                    Kind.EXHAUSTED,
-                    memory.byteSize() + " bytes cannot be registered for peers: " + e.getMessage()
-                            + "; the limit of locked memory is ulimit -l");
+            throw new RemoteMemoryException(Kind.EXHAUSTED, "memory cannot be exported: " + e.getMessage());
         }
         long key = random.nextLong();
         byte[] body = new byte[RemoteDescriptor.BODY_BYTES];
