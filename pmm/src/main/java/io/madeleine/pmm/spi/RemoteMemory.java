@@ -8,6 +8,10 @@ import java.lang.foreign.MemorySegment;
  * descriptor to a peer by its own means. The peer attaches the memory, and then puts, gets, and updates single words
  * atomically.
  *
+ * <p>Programs cannot get one: no type of {@code io.madeleine.api} leads to it. It is there for modules above the SPI,
+ * which take it from {@link Adapter#remoteMemory()}. To get the adapter that a session opens, such a module wraps the
+ * network's {@link ProtocolModule} and names the wrapper in {@code madeleine.tm.NAME.guice-module}.
+ *
  * <p>All errors are {@link RemoteMemoryException}s, whose kind says what is wrong. A dead peer, revoked or freed
  * memory, or a forged descriptor makes an operation fail, never the process.
  *
