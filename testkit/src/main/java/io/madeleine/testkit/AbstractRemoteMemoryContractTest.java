@@ -39,6 +39,7 @@ import org.junit.jupiter.api.function.Executable;
 public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     private static final int UNDER_WAY = 40;
     private static final int BYTES = 3_000_001;
+    private static final int FREED_ROUNDS = 300;
     private static final long SOON_NS = 4_000_000_000L;
     private static final String WITHOUT_ATOMICS = "this network cannot update words";
     private static final Set<Kind> GONE = EnumSet.of(Kind.REVOKED, Kind.LOST);
@@ -475,6 +476,45 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
                 assertTrue(failure == null || failure.kind() == Kind.CLOSED, String.valueOf(failure));
             }
             put(attached, 0, 1);
+        }
+    }
+
+    /** Closes the arena in another thread, a while after this flag is set. */
+    private static CompletableFuture<Void> closing(Arena arena, AtomicBoolean began, long pauseNs) {
+        return CompletableFuture.runAsync(() -> {
+            while (!began.get()) {
+                Thread.onSpinWait();
+            }
+            long untilNs = System.nanoTime() + pauseNs;
+            while (System.nanoTime() - untilNs < 0) {
+                Thread.onSpinWait();
+            }
+            arena.close();
+        });
+    }
+
+    @Test
+    void shouldLeaveNoThreadInterruptedWhoseMemoryAnotherFrees() {
+        try (AttachedMemory attached = attach(arena.allocateShared(BYTES), Access.READ_WRITE)) {
+            for (int round = 0; round < FREED_ROUNDS; round++) {
+                Arena passing = Arena.ofShared();
+                MemorySegment own = passing.allocate(BYTES);
+                AtomicBoolean began = new AtomicBoolean();
+                CompletableFuture<Void> closed = closing(passing, began, round * 2_000L);
+                Outcome outcome = new Outcome();
+                began.set(true);
+                try {
+                    if (round % 2 == 0) {
+                        attached.put(own, 0, 0, BYTES, outcome);
+                    } else {
+                        attached.get(0, own, 0, BYTES, outcome);
+                    }
+                    drive(outcome::isDone);
+                } catch (IllegalStateException _) { // freed before it began, or under an immediate one
+                }
+                closed.join();
+                assertFalse(Thread.interrupted(), "interrupted though nobody asked for it");
+            }
         }
     }
 

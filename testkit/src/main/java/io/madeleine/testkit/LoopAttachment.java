@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.RemoteCompletion;
@@ -40,6 +41,7 @@ final class LoopAttachment implements AttachedMemory {
                 try {
                     before = work.getAsLong();
                 } catch (RuntimeException e) {
+                    ProgressEngine.afterFreedMemory();
                     completion.failed(new RemoteMemoryException(
                             Kind.CLOSED, "the caller's memory was freed before the operation ran: " + e));
                     return;

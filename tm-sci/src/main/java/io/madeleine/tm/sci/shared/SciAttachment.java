@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci.shared;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.RemoteArguments;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.RemoteCompletion;
@@ -121,6 +122,9 @@ final class SciAttachment implements AttachedMemory {
             }
             TruncatedFiles.settle();
             return null;
+        } catch (IllegalStateException e) { // another thread has freed the caller's memory
+            ProgressEngine.afterFreedMemory();
+            throw e;
         } catch (InternalError e) {
             whole = TruncatedFiles.isWhole(mapping.file);
             if (whole) {

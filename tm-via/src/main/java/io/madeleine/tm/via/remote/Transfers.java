@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.remote;
 
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.RemoteCompletion;
 import io.madeleine.pmm.spi.RemoteMemoryException;
@@ -224,7 +225,9 @@ final class Transfers {
                 slot.scratch(), address, slot.bytes, descriptor, target.peer, there, target.key, slot.operation);
     }
 
+    /** The failure of a transfer whose memory another thread has freed; this thread is not left interrupted. */
     private static RemoteMemoryException freed(RuntimeException e) {
+        ProgressEngine.afterFreedMemory();
         return new RemoteMemoryException(
                 Kind.CLOSED, "the caller's memory could not be accessed before the operation was complete: " + e);
     }
