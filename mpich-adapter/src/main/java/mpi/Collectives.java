@@ -7,6 +7,7 @@ import io.madeleine.mpi.collectives.Exchanges;
 import io.madeleine.mpi.collectives.Schedule;
 import io.madeleine.mpi.collectives.Trees;
 import io.madeleine.mpi.comm.Communicator;
+import io.madeleine.mpi.datatypes.Length;
 import io.madeleine.mpi.device.Payload;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +72,7 @@ final class Collectives {
     record Sides(@Nullable Object buffer, int offset, int[] counts, int[] distances, Datatype type) {
         IntFunction<Payload> blocks(Operand operand) {
             long extent = operand.type().extent();
-            return rank -> operand.payload(distances[rank] * extent, counts[rank]);
+            return rank -> operand.payload(Length.DISPLACEMENT.times(distances[rank], extent), counts[rank]);
         }
 
         Operand operand(Communicator communicator) {

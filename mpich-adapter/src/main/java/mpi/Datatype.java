@@ -3,6 +3,7 @@ package mpi;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.datatypes.Basic;
+import io.madeleine.mpi.datatypes.Length;
 import io.madeleine.mpi.datatypes.Type;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * The type of the items of a message. Lengths that the getters return count elements of the base type; displacements of
  * {@code createHVector}, {@code createHIndexed} and {@code createStruct} are bytes, those of {@code Hvector}, {@code
  * Hindexed} and {@code Struct} elements of the base type.
+ *
+ * <p>The methods that make a type throw an {@link MPIException} if a long cannot hold its lengths in bytes: of class
+ * {@link MPI#ERR_COUNT} for the size and the extent, of class {@link MPI#ERR_ARG} for a displacement.
  *
  * <p>Threading: thread-safe. A type is committed from the start.
  */
@@ -206,8 +210,11 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Blocks of items; the stride counts items. */
     public static Datatype createVector(int count, int blockLength, int stride, Datatype old) {
-        return make(() ->
-                typeOf(old).vector(count, blockLength, stride * typeOf(old).extent()));
+        return make(() -> typeOf(old)
+                .vector(
+                        count,
+                        blockLength,
+                        Length.DISPLACEMENT.times(stride, typeOf(old).extent())));
     }
 
     /** Blocks of items; the stride counts bytes. */
@@ -247,7 +254,7 @@ public final class Datatype implements Freeable, Cloneable {
     private static long[] scaled(int[] displacements, long unit) {
         return Arrays.stream(displacements)
                 .asLongStream()
-                .map(each -> each * unit)
+                .map(each -> Length.DISPLACEMENT.times(each, unit))
                 .toArray();
     }
 

@@ -6,6 +6,7 @@ import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.collectives.Area;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.datatypes.Buffers;
+import io.madeleine.mpi.datatypes.Length;
 import io.madeleine.mpi.datatypes.SegmentCache;
 import io.madeleine.mpi.datatypes.Type;
 import io.madeleine.mpi.device.Arrived;
@@ -127,7 +128,7 @@ final class PointToPoint {
             throw new MpiFault(ErrorClass.COUNT, "the count of a message is " + count + ": expected 0 or more");
         }
         long start = (long) offset * Buffers.elementBytes(buffer) + type.lb();
-        long bytes = count * type.size();
+        long bytes = Length.MESSAGE.times(count, type.size());
         if (offset < 0 || start < 0 || bytes > memory.byteSize() - start) {
             throw Buffers.outside(memory, start, bytes);
         }

@@ -9,11 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The layout of a C struct, and a datatype for it. A subclass adds its fields, one behind the other and without
  * alignment, and has an inner class that extends {@link Data}. The first use of the datatype, the extent or the data
- * ends the adding. Offsets count bytes.
+ * ends the adding. Offsets count bytes. Adding a field throws an {@link MPIException} of class {@link MPI#ERR_COUNT} if
+ * the struct gets longer than an int can count.
  *
  * <p>Threading: confined to caller until its first use, then immutable.
  */
 public abstract class Struct {
+    /** What an int can hold when it is rounded up to any alignment. */
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 7;
+
     private final List<Datatype> types = new ArrayList<>();
     private final List<Integer> offsets = new ArrayList<>();
     private final List<Integer> lengths = new ArrayList<>();
@@ -26,14 +30,26 @@ public abstract class Struct {
     /** Makes an accessor; {@link #getData} connects it with memory. */
     protected abstract Data newData();
 
-    private int add(Datatype fieldType, int length, int bytes) {
+    private int add(Datatype fieldType, int length, long itemBytes) {
         checkOpen();
+        checkEnd(length, itemBytes);
         types.add(fieldType);
         offsets.add(end);
         lengths.add(length);
         int offset = end;
-        end += bytes;
+        end += (int) (length * itemBytes);
         return offset;
+    }
+
+    private void checkEnd(int length, long itemBytes) {
+        long room = length == 0 ? Long.MAX_VALUE : (MOST_BYTES - end) / Math.abs((long) length);
+        if (itemBytes > room || itemBytes < -room) {
+            throw new MPIException(
+                    MPI.ERR_COUNT,
+                    "a field of " + length + " times " + itemBytes + " bytes is added to a struct of " + end
+                            + " bytes: expected at most " + MOST_BYTES + " bytes in all",
+                    null);
+        }
     }
 
     private void checkOpen() {
@@ -106,7 +122,7 @@ public abstract class Struct {
 
     /** Appends an array of byte; returns its offset in bytes. */
     public final int addByte(int length) {
-        return add(MPI.BYTE, length, 1 * length);
+        return add(MPI.BYTE, length, 1);
     }
 
     /** Appends a char; returns its offset in bytes. */
@@ -116,7 +132,7 @@ public abstract class Struct {
 
     /** Appends an array of char; returns its offset in bytes. */
     public final int addChar(int length) {
-        return add(MPI.CHAR, length, 2 * length);
+        return add(MPI.CHAR, length, 2);
     }
 
     /** Appends a short; returns its offset in bytes. */
@@ -126,7 +142,7 @@ public abstract class Struct {
 
     /** Appends an array of short; returns its offset in bytes. */
     public final int addShort(int length) {
-        return add(MPI.SHORT, length, 2 * length);
+        return add(MPI.SHORT, length, 2);
     }
 
     /** Appends a int; returns its offset in bytes. */
@@ -136,7 +152,7 @@ public abstract class Struct {
 
     /** Appends an array of int; returns its offset in bytes. */
     public final int addInt(int length) {
-        return add(MPI.INT, length, 4 * length);
+        return add(MPI.INT, length, 4);
     }
 
     /** Appends a long; returns its offset in bytes. */
@@ -146,7 +162,7 @@ public abstract class Struct {
 
     /** Appends an array of long; returns its offset in bytes. */
     public final int addLong(int length) {
-        return add(MPI.LONG, length, 8 * length);
+        return add(MPI.LONG, length, 8);
     }
 
     /** Appends a float; returns its offset in bytes. */
@@ -156,7 +172,7 @@ public abstract class Struct {
 
     /** Appends an array of float; returns its offset in bytes. */
     public final int addFloat(int length) {
-        return add(MPI.FLOAT, length, 4 * length);
+        return add(MPI.FLOAT, length, 4);
     }
 
     /** Appends a double; returns its offset in bytes. */
@@ -166,7 +182,7 @@ public abstract class Struct {
 
     /** Appends an array of double; returns its offset in bytes. */
     public final int addDouble(int length) {
-        return add(MPI.DOUBLE, length, 8 * length);
+        return add(MPI.DOUBLE, length, 8);
     }
 
     /** Appends a struct; returns its offset in bytes. */
@@ -176,7 +192,7 @@ public abstract class Struct {
 
     /** Appends an array of structs; returns its offset in bytes. */
     public final int addStruct(Struct struct, int length) {
-        return add(struct.getType(), length, length * struct.getExtent());
+        return add(struct.getType(), length, struct.getExtent());
     }
 
     /** Appends an item of a datatype; returns its offset in bytes. */
@@ -186,7 +202,7 @@ public abstract class Struct {
 
     /** Appends items of a datatype; returns their offset in bytes. */
     public final int addData(Datatype fieldType, int length) {
-        return add(fieldType, length, Math.toIntExact(length * fieldType.type().extent()));
+        return add(fieldType, length, fieldType.type().extent());
     }
 
     /**

@@ -56,6 +56,78 @@ class DatatypesTest {
         }
     }
 
+    private static void assertTooLong(int errorClass, String what, Executable making) {
+        MPIException refused = assertThrows(MPIException.class, making);
+        assertEquals(errorClass, refused.getErrorClass(), refused.getMessage());
+        assertTrue(refused.getMessage().startsWith(what + " is "), refused.getMessage());
+        assertTrue(refused.getMessage().endsWith("expected a number of bytes that a long can hold"));
+    }
+
+    @Test
+    void shouldRefuseToMakeATypeThatALongCannotMeasure() {
+        int most = Integer.MAX_VALUE;
+        Datatype huge = Datatype.createContiguous(most, Datatype.createContiguous(most, MPI.BYTE)); // some 2^62 bytes
+        Datatype sparse = Datatype.createVector(2, 1, most, Datatype.createContiguous(most, MPI.BYTE));
+        Datatype twice = Datatype.createContiguous(2, huge);
+        Datatype flat = Datatype.createResized(huge, 0, 1);
+        int[] ones = {1, 1};
+        int[] zeros = {0, 0};
+        String size = "the size of a datatype";
+        String extent = "the extent of a datatype";
+        String displacement = "a displacement";
+        assertTooLong(MPI.ERR_COUNT, extent, () -> Datatype.createContiguous(4, huge));
+        assertTooLong(MPI.ERR_COUNT, extent, () -> Datatype.createContiguous(most, sparse));
+        assertTooLong(MPI.ERR_COUNT, size, () -> Datatype.createContiguous(4, flat));
+        assertTooLong(MPI.ERR_COUNT, size, () -> Datatype.createVector(2, 2, 1, huge));
+        assertTooLong(MPI.ERR_COUNT, size, () -> Datatype.createVector(3, 1, 1, huge));
+        assertTooLong(MPI.ERR_ARG, displacement, () -> Datatype.createVector(2, 1, 3, huge));
+        assertTooLong(MPI.ERR_COUNT, size, () -> Datatype.createHVector(3, 1, 1, huge));
+        assertTooLong(MPI.ERR_ARG, displacement, () -> Datatype.createIndexed(ones, new int[] {0, most}, huge));
+        assertTooLong(MPI.ERR_COUNT, size, () -> Datatype.createHIndexed(new int[] {2, 1}, zeros, flat));
+        assertTooLong(MPI.ERR_COUNT, extent, () -> Datatype.createIndexed(new int[] {1}, new int[] {1}, twice));
+        assertTooLong(
+                MPI.ERR_COUNT,
+                size,
+                () -> Datatype.createStruct(new int[] {1, 1, 1}, new int[3], new Datatype[] {huge, flat, huge}));
+        assertTooLong(
+                MPI.ERR_COUNT, extent, () -> Datatype.Struct(new int[] {4, 1}, zeros, new Datatype[] {huge, MPI.UB}));
+        assertTooLong(MPI.ERR_ARG, displacement, () -> Datatype.Indexed(ones, new int[] {0, most}, huge));
+    }
+
+    @Test
+    void shouldRefuseToSendMoreThanALongCanCount() {
+        Datatype huge =
+                Datatype.createContiguous(Integer.MAX_VALUE, Datatype.createContiguous(Integer.MAX_VALUE, MPI.BYTE));
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            assertTooLong(MPI.ERR_COUNT, "the length of a message", () -> comm.send(new byte[8], 4, huge, 0, 0));
+            assertTooLong(MPI.ERR_COUNT, "the length of a message", () -> comm.bcast(new byte[8], 4, huge, 0));
+        }
+    }
+
+    /** A struct whose fields are longer than an int can count. */
+    private static final class Endless extends Struct {
+        @Override
+        protected Data newData() {
+            throw new AssertionError("it has no data");
+        }
+    }
+
+    @Test
+    void shouldRefuseAFieldBeyondWhatAnIntCanCount() {
+        Endless layout = new Endless();
+        layout.addByte(8);
+        MPIException refused = assertThrows(MPIException.class, () -> layout.addDouble(1 << 29));
+        assertEquals(MPI.ERR_COUNT, refused.getErrorClass());
+        assertEquals(
+                "a field of 536870912 times 8 bytes is added to a struct of 8 bytes: expected at most 2147483640"
+                        + " bytes in all",
+                refused.getMessage());
+        assertThrows(MPIException.class, () -> layout.addByte(Integer.MAX_VALUE - 8));
+        assertEquals(8, layout.addByte(Integer.MAX_VALUE - 15));
+        assertEquals(Integer.MAX_VALUE - 7, layout.getExtent());
+    }
+
     @Test
     void shouldNotReportSuccessWhereMpiIsNotInitialized() {
         MPIException refused = assertThrows(MPIException.class, MPI::detachBuffer);

@@ -107,8 +107,8 @@ public final class Buffers {
             return;
         }
         if (type.isDense()) {
-            long start = offsetBytes + type.lb();
-            long bytes = count * type.size();
+            long start = Length.DISPLACEMENT.sum(offsetBytes, type.lb());
+            long bytes = Length.MESSAGE.times(count, type.size());
             if (start < 0 || bytes > memory.byteSize() - start) {
                 throw outside(memory, start, bytes);
             }
@@ -131,7 +131,7 @@ public final class Buffers {
     public static MpiFault outside(MemorySegment memory, long start, long bytes) {
         return new MpiFault(
                 ErrorClass.BUFFER,
-                "a message covers bytes " + start + " to " + (start + bytes) + " of "
+                "a message covers " + bytes + " bytes from byte " + start + " on of "
                         + (memory.equals(NOTHING) ? "null" : "a buffer of " + memory.byteSize() + " bytes")
                         + ": expected it to lie within the buffer");
     }

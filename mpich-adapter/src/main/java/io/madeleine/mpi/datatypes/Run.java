@@ -10,12 +10,20 @@ package io.madeleine.mpi.datatypes;
  * @param elementBytes the length of a basic element in them
  */
 record Run(long offset, long bytes, long strideBytes, int count, int elementBytes) {
+    /** Throws if a long cannot hold the size, or where the ranges lie. */
+    Run {
+        long _ = Length.SIZE.times(count, bytes);
+        long span = Length.DISPLACEMENT.times(Math.max(0, count - 1), strideBytes);
+        long last = Length.DISPLACEMENT.sum(offset, span);
+        long _ = Length.DISPLACEMENT.sum(Math.max(offset, last), bytes);
+    }
+
     static Run single(long offset, long bytes, int elementBytes) {
         return new Run(offset, bytes, bytes, 1, elementBytes);
     }
 
     Run shifted(long by) {
-        return new Run(offset + by, bytes, strideBytes, count, elementBytes);
+        return new Run(Length.DISPLACEMENT.sum(offset, by), bytes, strideBytes, count, elementBytes);
     }
 
     long size() {

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A datatype: a type map (MPI 4.1, section 5.1) as runs of bytes, in order, with bounds. A type without gaps is dense:
- * its items are moved as one range. All lengths are in bytes.
+ * its items are moved as one range. All lengths are in bytes. A type is not made if a long cannot hold its size, its
+ * extent, or where its data lies: an {@link MpiFault} says which.
  *
  * <p>Threading: immutable.
  */
@@ -21,6 +22,7 @@ public final class Type {
     private final long size;
     private final long lb;
     private final long ub;
+    private final long extent;
     /** Whether a lower bound was set, or an upper one: they then win over those of the data, each by itself. */
     private final boolean hasLb;
 
@@ -45,9 +47,11 @@ public final class Type {
         this.basic = basic;
         this.pair = pair;
         this.runs = List.copyOf(runs);
-        this.size = runs.stream().mapToLong(Run::size).sum();
+        this.size = runs.stream().mapToLong(Run::size).reduce(0, Length.SIZE::sum);
         this.lb = lb;
         this.ub = ub;
+        this.extent = Length.EXTENT.between(lb, ub);
+        long _ = Length.EXTENT.between(trueLb(), trueUb());
         this.hasLb = hasLb;
         this.hasUb = hasUb;
         this.alignment = alignment;
@@ -60,7 +64,7 @@ public final class Type {
             return true;
         }
         Run first = runs.getFirst();
-        return runs.size() == 1 && first.count() == 1 && first.offset() == lb && size == ub - lb;
+        return runs.size() == 1 && first.count() == 1 && first.offset() == lb && size == extent;
     }
 
     // ---- making types
@@ -115,22 +119,23 @@ public final class Type {
         if (block.runs.size() == 1 && block.runs.getFirst().count() == 1 && count > 0) {
             Run one = block.runs.getFirst();
             Run all = count == 1 ? one : new Run(one.offset(), one.bytes(), strideBytes, count, one.elementBytes());
-            long span = strideBytes * (count - 1);
+            long span = Length.EXTENT.times(count - 1, strideBytes);
             return new Type(
                     basic,
                     null,
                     List.of(all),
-                    block.lb + Math.min(0, span),
-                    block.ub + Math.max(0, span),
+                    Length.EXTENT.sum(block.lb, Math.min(0, span)),
+                    Length.EXTENT.sum(block.ub, Math.max(0, span)),
                     block.hasLb,
                     block.hasUb,
                     alignment);
         }
+        checkRanges(count, Math.min(1, block.runs.size()), MOST_RUNS);
         int[] lengths = new int[count];
         long[] displacements = new long[count];
         for (int i = 0; i < count; i++) {
             lengths[i] = blockLength;
-            displacements[i] = i * strideBytes;
+            displacements[i] = Length.DISPLACEMENT.times(i, strideBytes);
         }
         return indexed(lengths, displacements);
     }
@@ -171,8 +176,8 @@ public final class Type {
     }
 
     /** The same data with other bounds. */
-    public Type resized(long newLb, long extent) {
-        return new Type(basic, null, runs, newLb, newLb + extent, true, alignment);
+    public Type resized(long newLb, long newExtent) {
+        return new Type(basic, null, runs, newLb, Length.EXTENT.sum(newLb, newExtent), true, alignment);
     }
 
     private boolean isMark() {
@@ -224,41 +229,57 @@ public final class Type {
             if (lengths[i] == 0) {
                 continue;
             }
-            long span = type.extent() * (lengths[i] - 1);
-            bounds.add(
-                    type,
-                    displacements[i] + type.lb + Math.min(0, span),
-                    displacements[i] + type.ub + Math.max(0, span));
+            type.addBounds(bounds, displacements[i], lengths[i]);
             type.replicate(runs, displacements[i], lengths[i]);
         }
-        long ub = hasLb || hasUb ? bounds.ub() : bounds.lb() + roundUp(bounds.ub() - bounds.lb(), alignment);
-        return new Type(base, null, runs, bounds.lb(), ub, hasLb, hasUb, largest);
+        long lb = bounds.lb();
+        long ub = bounds.ub();
+        if (!hasLb && !hasUb) {
+            ub = Length.EXTENT.sum(lb, roundUp(Length.EXTENT.between(lb, ub), alignment));
+        }
+        return new Type(base, null, runs, lb, ub, hasLb, hasUb, largest);
+    }
+
+    /** Adds the bounds of a block of items. */
+    private void addBounds(Bounds bounds, long displacement, int length) {
+        long span = Length.EXTENT.times(length - 1, extent);
+        bounds.add(
+                this,
+                Length.EXTENT.sum(Length.EXTENT.sum(displacement, lb), Math.min(0, span)),
+                Length.EXTENT.sum(Length.EXTENT.sum(displacement, ub), Math.max(0, span)));
     }
 
     /** Adds the runs of some items, the first of them at an offset. */
     void replicate(List<Run> to, long offset, long count) {
         if (isDense()) {
             if (size > 0 && count > 0) {
-                add(to, Run.single(offset + lb, size * count, runs.getFirst().elementBytes()));
+                long start = Length.DISPLACEMENT.sum(offset, lb);
+                long bytes = Length.SIZE.times(count, size);
+                add(to, Run.single(start, bytes, runs.getFirst().elementBytes()));
             }
             return;
         }
-        if (runs.size() == 1 && runs.getFirst().count() == 1 && count > 1) {
+        if (runs.size() == 1 && runs.getFirst().count() == 1 && count > 1 && count <= Integer.MAX_VALUE) {
             Run only = runs.getFirst();
-            to.add(new Run(
-                    offset + only.offset(), only.bytes(), extent(), Math.toIntExact(count), only.elementBytes()));
+            long start = Length.DISPLACEMENT.sum(offset, only.offset());
+            to.add(new Run(start, only.bytes(), extent, (int) count, only.elementBytes()));
             return;
         }
-        if (to.size() + count * runs.size() > MOST_RUNS) {
+        checkRanges(count, runs.size(), MOST_RUNS - to.size());
+        for (long i = 0; i < count; i++) {
+            long start = Length.DISPLACEMENT.sum(offset, Length.DISPLACEMENT.times(i, extent));
+            for (Run run : runs) {
+                add(to, run.shifted(start));
+            }
+        }
+    }
+
+    private static void checkRanges(long count, int ranges, int most) {
+        if (ranges > 0 && count > most / ranges) {
             throw new MpiFault(
                     ErrorClass.TYPE,
-                    "a datatype or buffer consists of " + (to.size() + count * runs.size())
-                            + " separate ranges: expected at most " + MOST_RUNS);
-        }
-        for (long i = 0; i < count; i++) {
-            for (Run run : runs) {
-                add(to, run.shifted(offset + i * extent()));
-            }
+                    "a datatype or buffer consists of " + count + " times " + ranges
+                            + " separate ranges: expected at most " + most);
         }
     }
 
@@ -268,7 +289,7 @@ public final class Type {
         }
         if (!runs.isEmpty() && runs.getLast().isContinuedBy(run)) {
             Run before = runs.removeLast();
-            runs.add(Run.single(before.offset(), before.bytes() + run.bytes(), run.elementBytes()));
+            runs.add(Run.single(before.offset(), Length.SIZE.sum(before.bytes(), run.bytes()), run.elementBytes()));
         } else {
             runs.add(run);
         }
@@ -281,7 +302,7 @@ public final class Type {
     }
 
     private static long roundUp(long bytes, int alignment) {
-        return (bytes + alignment - 1) / alignment * alignment;
+        return Length.EXTENT.sum(bytes, alignment - 1) / alignment * alignment;
     }
 
     // ---- what a type is
@@ -313,7 +334,7 @@ public final class Type {
 
     /** The distance between items. */
     public long extent() {
-        return ub - lb;
+        return extent;
     }
 
     /** Where the data of an item begins. */
