@@ -11,9 +11,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The type of the items of a message. Lengths that the getters return count elements of the base type; displacements of
- * {@code createHVector}, {@code createHIndexed} and {@code createStruct} are bytes, those of {@code Hvector}, {@code
- * Hindexed} and {@code Struct} elements of the base type.
+ * The type of the items of a message. Lengths that the getters return count elements of the base type; they are {@link
+ * MPI#UNDEFINED} if an int cannot hold them. Displacements of {@code createHVector}, {@code createHIndexed} and {@code
+ * createStruct} are bytes, those of {@code Hvector}, {@code Hindexed} and {@code Struct} elements of the base type.
  *
  * <p>The methods that make a type throw an {@link MPIException} if a long cannot hold its lengths in bytes: of class
  * {@link MPI#ERR_COUNT} for the size and the extent, of class {@link MPI#ERR_ARG} for a displacement.
@@ -94,7 +94,11 @@ public final class Datatype implements Freeable, Cloneable {
     }
 
     private int units(long bytes) {
-        return Math.toIntExact(bytes / type().basic().bytes());
+        return counted(bytes / type().basic().bytes());
+    }
+
+    private static int counted(long number) {
+        return number == (int) number ? (int) number : MPI.UNDEFINED;
     }
 
     // ---- what it is
@@ -106,7 +110,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The bytes of data of one item. */
     public int getByteSize() {
-        return Math.toIntExact(type().size());
+        return counted(type().size());
     }
 
     /** The lower bound. */
@@ -126,7 +130,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The distance between items. For MPI.INT2, in bytes. */
     public int getExtent() {
-        return isBytePair() ? Math.toIntExact(type().extent()) : units(type().extent());
+        return isBytePair() ? counted(type().extent()) : units(type().extent());
     }
 
     /** INT2 serves both dialects: its getters count bytes, Extent and Size ints. */
@@ -147,7 +151,7 @@ public final class Datatype implements Freeable, Cloneable {
     /** The distance from the first to the last byte of data of an item. */
     public int getTrueExtent() {
         long extent = type().trueUb() - type().trueLb();
-        return isBytePair() ? Math.toIntExact(extent) : units(extent);
+        return isBytePair() ? counted(extent) : units(extent);
     }
 
     /** The data of an item. For MPI.INT2, in bytes. */

@@ -2,7 +2,6 @@ package mpi;
 
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
-import io.madeleine.mpi.datatypes.Type;
 import io.madeleine.mpi.device.Payload;
 import io.madeleine.mpi.device.SendMode;
 import java.lang.foreign.MemorySegment;
@@ -387,10 +386,11 @@ public abstract class PointToPointCalls {
         return Unpack(inbuf.array(), position, outbuf, offset, count, type);
     }
 
-    /** How many bytes some items are when they are packed. */
+    /** How many bytes some items are when they are packed; UNDEFINED if an int cannot hold it. */
     public final int packSize(int count, Datatype type) {
-        Type packed = type.type();
-        return Math.toIntExact(count * packed.size());
+        long room = count == 0 ? Long.MAX_VALUE : Integer.MAX_VALUE / Math.abs((long) count);
+        long bytes = type.type().size();
+        return bytes > room ? MPI.UNDEFINED : (int) (count * bytes);
     }
 
     /** As {@link #packSize}. */

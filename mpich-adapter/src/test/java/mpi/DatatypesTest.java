@@ -94,6 +94,26 @@ class DatatypesTest {
         assertTooLong(MPI.ERR_ARG, displacement, () -> Datatype.Indexed(ones, new int[] {0, most}, huge));
     }
 
+    /** As MPI_Type_size does (MPI 4.1, section 5.1). */
+    @Test
+    void shouldSayThatAnIntCannotHoldALength() {
+        Datatype ints = Datatype.createContiguous(1 << 30, MPI.INT);
+        assertEquals(1 << 30, ints.getSize());
+        assertEquals(MPI.UNDEFINED, ints.getByteSize());
+        Datatype twice = Datatype.createIndexed(new int[] {2}, new int[] {3}, ints);
+        assertEquals(MPI.UNDEFINED, twice.getSize());
+        assertEquals(MPI.UNDEFINED, twice.getExtent());
+        assertEquals(MPI.UNDEFINED, twice.getTrueExtent());
+        assertEquals(MPI.UNDEFINED, twice.getLb());
+        assertEquals(MPI.UNDEFINED, twice.Ub());
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            assertEquals(0, comm.packSize(0, ints));
+            assertEquals(MPI.UNDEFINED, comm.packSize(1, ints));
+            assertEquals(12, comm.packSize(3, MPI.INT));
+        }
+    }
+
     @Test
     void shouldRefuseToSendMoreThanALongCanCount() {
         Datatype huge =
