@@ -49,12 +49,16 @@ public final class Prequest extends Request {
         start();
     }
 
-    /** Starts them all. */
+    /**
+     * Starts them all.
+     *
+     * @throws MPIException of class {@link MPI#ERR_ARG} if the array is null; of class {@link MPI#ERR_REQUEST} if an
+     *     element is null, and then none is started
+     */
     public static void startAll(Prequest[] requests) {
+        Requests.checkAll(requests, "startAll");
         for (Prequest request : requests) {
-            if (request != null) {
-                request.start();
-            }
+            request.start();
         }
     }
 

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * A non-blocking operation. It is null when it is complete and a wait or test has said so, or when it is freed;
  * persistent ones become inactive instead.
  *
+ * <p>In the arrays of the methods for several requests, null elements count as null requests. An array that is null is
+ * an {@link MPIException} of class {@link MPI#ERR_ARG}.
+ *
  * <p>Threading: one thread at a time; different requests by any number of threads.
  */
 @SuppressWarnings("MemberName") // the names of mpiJava
@@ -298,6 +301,7 @@ public class Request implements Freeable {
 
     /** As {@link #waitAny}, with a status whose index is set. */
     public static Status waitAnyStatus(Request[] requests) {
+        Requests.check(requests, "waitAny");
         int place = Requests.awaitAny(requests);
         return place == MPI.UNDEFINED
                 ? new Status().at(place)
@@ -306,6 +310,7 @@ public class Request implements Freeable {
 
     /** Waits for one of them; returns its place, or UNDEFINED if none is active. */
     public static int waitAny(Request[] requests) {
+        Requests.check(requests, "waitAny");
         int place = Requests.awaitAny(requests);
         if (place != MPI.UNDEFINED) {
             requests[place].end();
@@ -320,6 +325,7 @@ public class Request implements Freeable {
 
     /** As {@link #testAny}, with a status whose index is set; null if none has ended. */
     public static @Nullable Status testAnyStatus(Request[] requests) {
+        Requests.check(requests, "testAny");
         Requests.progress(requests);
         int place = Requests.firstOver(requests);
         if (place != MPI.UNDEFINED) {
@@ -330,6 +336,7 @@ public class Request implements Freeable {
 
     /** The place of one that has ended, or UNDEFINED. */
     public static int testAny(Request[] requests) {
+        Requests.check(requests, "testAny");
         Requests.progress(requests);
         int place = Requests.firstOver(requests);
         if (place != MPI.UNDEFINED) {
@@ -343,8 +350,9 @@ public class Request implements Freeable {
         return testAnyStatus(requests);
     }
 
-    /** Waits for all; null elements count as null requests. */
+    /** Waits for all. */
     public static Status[] waitAllStatus(Request[] requests) {
+        Requests.check(requests, "waitAll");
         for (Request request : requests) {
             if (request != null) {
                 request.await();
@@ -355,6 +363,7 @@ public class Request implements Freeable {
 
     /** As {@link #waitAllStatus}, without the statuses. */
     public static void waitAll(Request[] requests) {
+        Requests.check(requests, "waitAll");
         for (int i = requests.length - 1; i >= 0; i--) { // from the last, so that one wait sees most of them end
             Request request = requests[i];
             if (request != null) {
@@ -371,12 +380,14 @@ public class Request implements Freeable {
 
     /** The statuses if all have ended, else null. */
     public static Status @Nullable [] testAllStatus(Request[] requests) {
+        Requests.check(requests, "testAll");
         Requests.progress(requests);
         return Requests.areAllOver(requests) ? Requests.takeAll(requests) : null;
     }
 
     /** Whether all have ended. */
     public static boolean testAll(Request[] requests) {
+        Requests.check(requests, "testAll");
         Requests.progress(requests);
         if (!Requests.areAllOver(requests)) {
             return false;
@@ -392,6 +403,7 @@ public class Request implements Freeable {
 
     /** As {@link #waitSome}, with statuses whose index is set. */
     public static Status @Nullable [] waitSomeStatus(Request[] requests) {
+        Requests.check(requests, "waitSome");
         if (Requests.awaitAny(requests) == MPI.UNDEFINED) {
             return null;
         }
@@ -410,6 +422,7 @@ public class Request implements Freeable {
 
     /** As {@link #testSome}, with statuses whose index is set. */
     public static Status @Nullable [] testSomeStatus(Request[] requests) {
+        Requests.check(requests, "testSome");
         if (!Requests.hasActive(requests)) {
             return null;
         }

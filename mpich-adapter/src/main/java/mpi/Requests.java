@@ -10,6 +10,27 @@ import org.jspecify.annotations.Nullable;
 final class Requests {
     private Requests() {}
 
+    /** Throws if a program passes no array to a method. */
+    static void check(Request @Nullable [] requests, String method) {
+        if (requests == null) {
+            throw new MPIException(
+                    MPI.ERR_ARG, "the array of requests of " + method + " is null: expected an array", null);
+        }
+    }
+
+    /** Throws if a program passes no array, or one with a null element, to a method. */
+    static void checkAll(Request[] requests, String method) {
+        check(requests, method);
+        for (int i = 0; i < requests.length; i++) {
+            if (requests[i] == null) {
+                throw new MPIException(
+                        MPI.ERR_REQUEST,
+                        "request " + i + " of " + method + " is null: expected an inactive persistent request",
+                        null);
+            }
+        }
+    }
+
     static boolean hasActive(Request[] requests) {
         for (Request request : requests) {
             if (request != null && request.isActive()) {

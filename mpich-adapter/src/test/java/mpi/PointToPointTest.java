@@ -13,13 +13,16 @@ import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -427,6 +430,56 @@ class PointToPointTest {
     }
 
     @Test
+    void shouldSayThatAnArrayOfRequestsIsNull() {
+        Map<String, Executable> calls = new LinkedHashMap<>();
+        calls.put("waitAny", () -> Request.waitAny(null));
+        calls.put("testAny", () -> Request.testAny(null));
+        calls.put("waitAll", () -> Request.waitAll(null));
+        calls.put("testAll", () -> Request.testAll(null));
+        calls.put("waitSome", () -> Request.waitSome(null));
+        calls.put("testSome", () -> Request.testSome(null));
+        calls.put("startAll", () -> Prequest.startAll(null));
+        calls.forEach(PointToPointTest::assertNullArray);
+        assertNullArray("waitAny", () -> Request.waitAnyStatus(null));
+        assertNullArray("testAny", () -> Request.testAnyStatus(null));
+        assertNullArray("waitAll", () -> Request.waitAllStatus(null));
+        assertNullArray("testAll", () -> Request.testAllStatus(null));
+    }
+
+    private static void assertNullArray(String method, Executable call) {
+        MPIException seen = assertThrows(MPIException.class, call, method);
+        assertEquals(MPI.ERR_ARG, seen.getErrorClass());
+        assertTrue(
+                seen.getMessage().startsWith("the array of requests of " + method + " is null: expected an array"),
+                seen.getMessage());
+    }
+
+    @Test
+    void shouldTakeNullElementsOfAnArrayForNullRequests() {
+        Request[] none = new Request[2];
+        assertEquals(MPI.UNDEFINED, Request.waitAny(none));
+        assertEquals(MPI.UNDEFINED, Request.testAny(none));
+        assertNull(Request.waitSome(none));
+        assertNull(Request.testSome(none));
+        assertTrue(Request.testAll(none));
+        Request.waitAll(none);
+        assertEquals(2, Request.waitAllStatus(none).length);
+    }
+
+    @Test
+    void shouldStartNoneOfSeveralRequestsIfOneIsNull() {
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            Prequest receive = comm.Recv_init(new int[1], 0, 1, MPI.INT, 0, 0);
+            MPIException seen =
+                    assertThrows(MPIException.class, () -> Prequest.startAll(new Prequest[] {receive, null}));
+            assertEquals(MPI.ERR_REQUEST, seen.getErrorClass());
+            assertEquals("request 1 of startAll is null: expected an inactive persistent request", seen.getMessage());
+            assertFalse(receive.isActive());
+        }
+    }
+
+    @Test
     void shouldExchangeWithSendRecvAndReplace() {
         try (World world = new World("sci", 3)) {
             world.run(comm -> {
@@ -678,7 +731,7 @@ class PointToPointTest {
         }
     }
 
-    private static void assertError(int errorClass, org.junit.jupiter.api.function.Executable call) {
+    private static void assertError(int errorClass, Executable call) {
         assertEquals(errorClass, assertThrows(MPIException.class, call).getErrorClass());
     }
 
