@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * request, progress while the program computes, and take direct buffers. All members must call an operation, with
  * matching arguments.
  *
+ * <p>An operation that would receive into a read-only buffer throws an {@link MPIException} of class {@link
+ * MPI#ERR_BUFFER} at that member; nothing is sent or received then, and the call does not count.
+ *
  * <p>Ownership: a buffer belongs to the operation until it is complete.
  *
  * <p>Threading: one thread at a time per communicator.

@@ -42,16 +42,15 @@ final class CollectiveReductions {
         }
 
         Operand input() {
-            return isInPlace() ? output() : Operand.of(send, sendOffset, type);
+            return isInPlace() ? Operand.of(receive, receiveOffset, type) : Operand.of(send, sendOffset, type);
         }
 
         Operand output() {
-            return Operand.of(receive, receiveOffset, type);
+            return Operand.ofResult(receive, receiveOffset, type);
         }
 
         /** The receive buffer with the operands in it. */
         Area loaded(Operand output, int count) {
-            output.checkWritable();
             Area data = output.area(count, isInPlace());
             if (!isInPlace()) {
                 data.copyFrom(input().area(count, true));
@@ -111,8 +110,8 @@ final class CollectiveReductions {
             items += counts[i];
         }
         int own = counts[communicator.rank()];
-        Area data = values.input().copy(items);
         Operand output = values.output();
+        Area data = values.input().copy(items);
         Area result = output.area(own, false);
         Reductions.reduceScatter(plan.schedule, data, bytes, result, combining);
         output.store(plan.schedule, result, own);
@@ -129,9 +128,8 @@ final class CollectiveReductions {
     static Plan scan(Communicator communicator, Values values, int count, boolean isExclusive) {
         Combining combining = values.combining();
         Plan plan = plan(isExclusive ? "exscan" : "scan", communicator);
-        Area own = values.input().area(count, true);
         Operand output = values.output();
-        output.checkWritable();
+        Area own = values.input().area(count, true);
         Area result = output.area(count, true); // rank 0 of an exclusive scan keeps what it has
         Reductions.scan(plan.schedule, own, result, combining, isExclusive);
         output.store(plan.schedule, result, count);
@@ -143,8 +141,7 @@ final class CollectiveReductions {
     static void local(Object in, Object inOut, int count, Datatype type, Op operation) {
         Combining combining = new Combining(operation.reduction(type), type.type());
         Area lower = Operand.of(in, 0, type).copy(count);
-        Operand output = Operand.of(inOut, 0, type);
-        output.checkWritable();
+        Operand output = Operand.ofResult(inOut, 0, type);
         Area upper = output.area(count, true);
         combining.operation().apply(lower.memory(), upper.memory(), upper.bytes(), type.type());
         if (!type.type().isDense()) {

@@ -7,6 +7,7 @@ import io.madeleine.mpi.collectives.Exchanges;
 import io.madeleine.mpi.collectives.Schedule;
 import io.madeleine.mpi.collectives.Trees;
 import io.madeleine.mpi.comm.Communicator;
+import io.madeleine.mpi.datatypes.Buffers;
 import io.madeleine.mpi.datatypes.Length;
 import io.madeleine.mpi.device.Payload;
 import java.util.function.IntFunction;
@@ -46,7 +47,7 @@ final class Collectives {
         checkRoot(communicator, root);
         Plan plan = plan("bcast", communicator);
         boolean isRoot = communicator.rank() == root;
-        Operand operand = Operand.of(buffer, offset, type);
+        Operand operand = isRoot ? Operand.of(buffer, offset, type) : Operand.ofResult(buffer, offset, type);
         Area data = operand.area(count, isRoot);
         Trees.broadcast(plan.schedule, data, root);
         if (!isRoot) {
@@ -65,6 +66,10 @@ final class Collectives {
         Operand operand() {
             return Operand.of(buffer, offset, type);
         }
+
+        Operand result() {
+            return Operand.ofResult(buffer, offset, type);
+        }
     }
 
     /** The same with different numbers of items, at distances that count extents of the type. */
@@ -78,6 +83,11 @@ final class Collectives {
         Operand operand(Communicator communicator) {
             check(communicator, counts, distances);
             return Operand.of(buffer, offset, type);
+        }
+
+        Operand result(Communicator communicator) {
+            Buffers.checkWritable(buffer);
+            return operand(communicator);
         }
     }
 
@@ -106,8 +116,7 @@ final class Collectives {
             return plan;
         }
         long items = (long) receive.count() * communicator.size();
-        Operand target = receive.operand();
-        target.checkWritable();
+        Operand target = receive.result();
         Area all = target.area(items, send.isInPlace());
         long block = all.bytes() / communicator.size();
         Area place = all.slice(root * block, block);
@@ -139,7 +148,7 @@ final class Collectives {
             Exchanges.gatherBlocks(plan.schedule, own, _ -> own, root);
             return plan;
         }
-        Operand target = receive.operand(communicator);
+        Operand target = receive.result(communicator);
         IntFunction<Payload> blocks = receive.blocks(target);
         Payload place = blocks.apply(root);
         if (!send.isInPlace()) {
@@ -164,7 +173,7 @@ final class Collectives {
         checkRoot(communicator, root);
         Plan plan = plan("scatter", communicator);
         if (communicator.rank() != root) {
-            Operand target = receive.operand();
+            Operand target = receive.result();
             Area own = target.area(receive.count(), false);
             Trees.scatter(plan.schedule, own, own, own.bytes(), root);
             target.store(plan.schedule, own, receive.count());
@@ -175,7 +184,7 @@ final class Collectives {
         long block = all.bytes() / communicator.size();
         Trees.scatter(plan.schedule, all, all, block, root);
         if (!receive.isInPlace()) {
-            Operand target = receive.operand();
+            Operand target = receive.result();
             Payload place = target.payload(0, receive.count());
             Area own = all.slice(root * block, block);
             plan.schedule.then(() -> place.copyFrom(own.segment(), own.offset(), Math.min(block, place.bytes())));
@@ -188,7 +197,7 @@ final class Collectives {
         checkRoot(communicator, root);
         Plan plan = plan("scatterv", communicator);
         if (communicator.rank() != root || send == null) {
-            Operand target = receive.operand();
+            Operand target = receive.result();
             Payload own = target.payload(0, receive.count());
             Exchanges.scatterBlocks(plan.schedule, _ -> own, own, root);
             plan.receives(target);
@@ -198,7 +207,7 @@ final class Collectives {
         Payload own = blocks.apply(root);
         Exchanges.scatterBlocks(plan.schedule, blocks, own, root);
         if (!receive.isInPlace()) {
-            Operand target = receive.operand();
+            Operand target = receive.result();
             copy(own, target.payload(0, receive.count()));
             plan.receives(target);
         }
@@ -210,8 +219,7 @@ final class Collectives {
     static Plan allgather(Communicator communicator, Side send, Side receive) {
         Plan plan = plan("allgather", communicator);
         long items = (long) receive.count() * communicator.size();
-        Operand target = receive.operand();
-        target.checkWritable();
+        Operand target = receive.result();
         Area all = target.area(items, send.isInPlace());
         long block = all.bytes() / communicator.size();
         if (!send.isInPlace()) {
@@ -226,7 +234,7 @@ final class Collectives {
 
     static Plan allgatherv(Communicator communicator, Side send, Sides receive) {
         Plan plan = plan("allgatherv", communicator);
-        Operand target = receive.operand(communicator);
+        Operand target = receive.result(communicator);
         IntFunction<Payload> blocks = receive.blocks(target);
         if (!send.isInPlace()) {
             copy(send.operand().payload(0, send.count()), blocks.apply(communicator.rank()));
@@ -242,7 +250,7 @@ final class Collectives {
         Plan plan = plan("alltoall", communicator);
         int size = communicator.size();
         long items = (long) receive.count() * size;
-        Operand target = receive.operand();
+        Operand target = receive.result();
         Area out = send.operand().area((long) send.count() * size, true);
         Area in = target.area(items, false);
         long block = out.bytes() / size;
@@ -258,7 +266,7 @@ final class Collectives {
 
     static Plan alltoallv(Communicator communicator, Sides send, Sides receive) {
         Plan plan = plan("alltoallv", communicator);
-        Operand target = receive.operand(communicator);
+        Operand target = receive.result(communicator);
         alltoallBlocks(plan, communicator, send.blocks(send.operand(communicator)), receive.blocks(target));
         plan.receives(target);
         return plan;
@@ -291,6 +299,7 @@ final class Collectives {
 
     static Plan alltoallw(Communicator communicator, TypedSides send, TypedSides receive) {
         Plan plan = plan("alltoallw", communicator);
+        Buffers.checkWritable(receive.buffer());
         if (send.buffer() instanceof boolean[] || receive.buffer() instanceof boolean[]) {
             throw new MpiFault(
                     ErrorClass.BUFFER, "alltoallw has an array of boolean: expected other arrays or direct buffers");

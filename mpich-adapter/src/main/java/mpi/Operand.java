@@ -60,6 +60,12 @@ final class Operand {
         return new Operand(Buffers.memory(buffer), start, type, null);
     }
 
+    /** As {@link #of}, for a buffer in which something will arrive; throws if it is read-only. */
+    static Operand ofResult(@Nullable Object buffer, int offset, Datatype datatype) {
+        Buffers.checkWritable(buffer);
+        return of(buffer, offset, datatype);
+    }
+
     static byte[] bytes(boolean[] flags) {
         byte[] bytes = new byte[flags.length];
         for (int i = 0; i < flags.length; i++) {
@@ -92,11 +98,6 @@ final class Operand {
         }
     }
 
-    /** Throws if nothing can be received here, since the buffer is read-only. */
-    void checkWritable() {
-        MemorySegment _ = Buffers.writable(memory);
-    }
-
     /** Sets a payload to the first items. */
     void set(Payload payload, long count) {
         Buffers.set(payload, memory, offset, count, type);
@@ -112,9 +113,6 @@ final class Operand {
     /** The first items as one range: in place if they have no gaps, else a copy. */
     Area area(long count, boolean isInput) {
         Payload items = payload(0, count);
-        if (!isInput) {
-            checkWritable();
-        }
         if (type.isDense()) {
             return new Area(memory, items.bytes() == 0 ? 0 : start(), items.bytes());
         }

@@ -116,7 +116,7 @@ final class PointToPoint {
 
     /** As {@link #area}, for what will be written. */
     Area resultArea(Object buffer, int offset, int count, Datatype type) {
-        MemorySegment _ = Buffers.writable(segments.memory(buffer));
+        Buffers.checkWritable(buffer);
         return area(buffer, offset, count, type);
     }
 
@@ -232,13 +232,12 @@ final class PointToPoint {
             });
         }
         receive.keep(data.buffer());
-        Operand operand = Operand.of(data.buffer(), data.offset(), data.type());
+        Operand operand = Operand.ofResult(data.buffer(), data.offset(), data.type());
         if (data.buffer() instanceof mpjbuf.Buffer packed) {
             operand.set(receive.payload(), packed.getCapacity());
             return new Receiving(receive, status -> packed.setSize(Math.toIntExact(status.bytes())));
         }
         operand.set(receive.payload(), data.count());
-        operand.checkWritable();
         return new Receiving(receive, operand.isCopy() ? _ -> operand.giveBack() : null);
     }
 
@@ -259,7 +258,8 @@ final class PointToPoint {
         }
         int from = source(source);
         receiveTag(tag);
-        MemorySegment memory = Buffers.writable(segments.memory(buffer));
+        Buffers.checkWritable(buffer);
+        MemorySegment memory = segments.memory(buffer);
         long start = start(buffer, offset, count, type, memory);
         ReceiveOperation receive = device.takeReceive();
         receive.prepare(from, communicator.context(), tag, communicator.group());
@@ -307,7 +307,8 @@ final class PointToPoint {
         }
         int from = source(source);
         receiveTag(tag);
-        MemorySegment memory = Buffers.writable(segments.memory(buffer));
+        Buffers.checkWritable(buffer);
+        MemorySegment memory = segments.memory(buffer);
         long start = start(buffer, offset, count, type, memory);
         ReceiveOperation receive = device.takeReceive();
         receive.prepare(from, communicator.context(), tag, communicator.group());
@@ -353,20 +354,28 @@ final class PointToPoint {
 
     /** The message leaves from a copy, so that the buffer is free for the other one. */
     Status sendReceiveReplace(Data data, int dest, int sendTag, int source, int receiveTag) {
-        Request send = Request.of(comm, new Status());
-        if (dest != MPI.PROC_NULL) {
-            SendOperation operation =
-                    newSend(SendMode.STANDARD, data, sessionRank(dest, "destination"), sendTag(sendTag));
-            long bytes = operation.payload().bytes();
-            MemorySegment copy = MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
-            operation.payload().copyTo(copy, 0, bytes);
-            operation.payload().set(copy, 0, bytes);
-            device.send(operation);
-            send = Request.of(comm, operation, null);
+        Receiving receiving = source == MPI.PROC_NULL ? null : newReceive(data, source(source), receiveTag);
+        Request send = sendCopy(data, dest, sendTag); // not before: with wrong arguments nothing is sent
+        Status status = Status.ofNoProcess();
+        if (receiving != null) {
+            device.receive(receiving.operation());
+            status = end(receiving);
         }
-        Status status = receive(data, source, receiveTag);
         send.waitFor();
         return status;
+    }
+
+    private Request sendCopy(Data data, int dest, int tag) {
+        if (dest == MPI.PROC_NULL) {
+            return Request.of(comm, new Status());
+        }
+        SendOperation send = newSend(SendMode.STANDARD, data, sessionRank(dest, "destination"), sendTag(tag));
+        long bytes = send.payload().bytes();
+        MemorySegment copy = MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
+        send.payload().copyTo(copy, 0, bytes);
+        send.payload().set(copy, 0, bytes);
+        device.send(send);
+        return Request.of(comm, send, null);
     }
 
     // ---- probing

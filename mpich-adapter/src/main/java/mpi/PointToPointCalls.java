@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * buffers;
  * capitalised members are those of mpiJava, whose offsets count elements of the array.
  *
+ * <p>A call that receives into a read-only buffer throws an {@link MPIException} of class {@link MPI#ERR_BUFFER};
+ * nothing is sent or received then.
+ *
  * <p>Ownership: a buffer belongs to the operation until it is complete.
  *
  * <p>Threading: thread-safe.
@@ -156,7 +159,7 @@ public abstract class PointToPointCalls {
         Request receive = Irecv(recvbuf, recvoffset, recvcount, recvtype, source, recvtag);
         try {
             Send(sendbuf, sendoffset, sendcount, sendtype, dest, sendtag);
-        } catch (MPIException e) {
+        } catch (RuntimeException e) {
             receive.cancel(); // else it would take another message, into a buffer that the caller has back
             throw e;
         }
@@ -371,7 +374,7 @@ public abstract class PointToPointCalls {
     /** As {@link #unpack}. */
     public int Unpack(byte[] inbuf, int position, @Nullable Object outbuf, int offset, int count, Datatype type) {
         return call(() -> {
-            Operand operand = Operand.of(outbuf, offset, type);
+            Operand operand = Operand.ofResult(outbuf, offset, type);
             Payload items = operand.payload(0, count);
             checkRoom(inbuf.length, position, items.bytes());
             items.copyFrom(MemorySegment.ofArray(inbuf), position, items.bytes());

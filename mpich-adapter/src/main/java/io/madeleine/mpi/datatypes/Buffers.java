@@ -56,14 +56,13 @@ public final class Buffers {
         return MemorySegment.ofBuffer(buffer.duplicate().clear());
     }
 
-    /** Returns the memory, in which something will arrive; throws if it is read-only. */
-    public static MemorySegment writable(MemorySegment memory) {
-        if (memory.isReadOnly()) {
+    /** Throws if nothing can be received in the buffer, since it is read-only. */
+    public static void checkWritable(@Nullable Object buffer) {
+        if (buffer instanceof Buffer nio && nio.isReadOnly()) {
             throw new MpiFault(
                     ErrorClass.BUFFER,
                     "a message is received into a read-only buffer: expected one that can be written");
         }
-        return memory;
     }
 
     /** The length of the elements of an array or buffer in bytes. */
