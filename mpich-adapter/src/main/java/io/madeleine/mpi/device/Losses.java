@@ -35,7 +35,13 @@ final class Losses {
 
     /** The session says that a process has died. */
     void peerFailed(int rank, PeerFailedException cause) {
-        lost(rank, new MpiFault(ErrorClass.PROC_ABORTED, "rank " + rank + " is lost: " + cause.getMessage(), cause));
+        lost(rank, new MpiFault(ErrorClass.PROC_ABORTED, sentence(rank, String.valueOf(cause.getMessage())), cause));
+    }
+
+    /** What has happened to a process. The reason may be a sentence about the rank already. */
+    private static String sentence(int rank, String reason) {
+        String subject = "rank " + rank + " ";
+        return reason.startsWith(subject) ? reason : subject + "is gone: " + reason;
     }
 
     /** A process has left since MPI could not end in order there. */
