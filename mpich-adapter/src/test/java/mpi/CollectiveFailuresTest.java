@@ -2,6 +2,7 @@ package mpi;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,9 +10,11 @@ import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -178,6 +181,55 @@ class CollectiveFailuresTest {
             }
             assertEquals(size, errors[0].get(), "each rank needs a value of the last one");
             assertEquals(size, errors[1].get(), "each rank needs a value of the last one");
+        }
+    }
+
+    /** An operation that this member calls where the other one calls another. */
+    private static void assertMismatch(int errorClass, String text, Executable operation) {
+        MPIException seen = assertThrows(MPIException.class, operation);
+        assertEquals(errorClass, seen.getErrorClass(), seen.getMessage());
+        assertEquals(text + ": expected the same operation, and counts that match, at all ranks", seen.getMessage());
+    }
+
+    @Test
+    void shouldNameTheOperationIfAnotherMemberCallsAnotherOne() {
+        run("sci", 2, comm -> {
+            int[] data = new int[8];
+            if (comm.getRank() == 0) {
+                assertMismatch(
+                        MPI.ERR_TRUNCATE, "barrier: rank 0 gets 16 bytes from rank 1 where it needs 0", comm::barrier);
+                assertMismatch(
+                        MPI.ERR_COUNT,
+                        "allgather: rank 0 gets 8 bytes from rank 1 where it needs 16",
+                        () -> comm.allGather(data, 4, MPI.INT, new int[8], 4, MPI.INT));
+            } else {
+                assertMismatch(
+                        MPI.ERR_COUNT,
+                        "allreduce: rank 1 gets 0 bytes from rank 0 where it needs 16",
+                        () -> comm.allReduce(data, 4, MPI.INT, MPI.SUM));
+                assertMismatch(
+                        MPI.ERR_TRUNCATE,
+                        "alltoall: rank 1 gets 16 bytes from rank 0 where it needs 8",
+                        () -> comm.allToAll(data, 2, MPI.INT, new int[8], 2, MPI.INT));
+            }
+            assertUsable(comm, 2);
+        });
+    }
+
+    @Test
+    void shouldNameTheOperationThatNeedsAProcessThatHasDied() {
+        try (World world = new World("tcp", 2)) {
+            Intracomm comm = world.of(0).world();
+            world.die(1);
+            for (Map.Entry<String, Executable> each : Map.<String, Executable>of(
+                            "barrier", comm::barrier, "bcast", () -> comm.bcast(new int[1], 1, MPI.INT, 1))
+                    .entrySet()) {
+                MPIException seen = assertThrows(MPIException.class, each.getValue());
+                assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass());
+                assertTrue(seen.getMessage().startsWith(each.getKey() + ": "), seen.getMessage());
+                assertFalse(seen.getMessage().startsWith(each.getKey() + ": " + each.getKey()), seen.getMessage());
+                assertTrue(seen.getMessage().contains("rank 1 is gone"), seen.getMessage());
+            }
         }
     }
 

@@ -280,7 +280,7 @@ public final class DirectSteps {
                 return null;
             }
         } catch (MpiFault e) { // the member is lost, and so is the operation
-            failed(e, device.rank());
+            failed(named(e), device.rank());
             device.cancel(receive);
             return null;
         }
@@ -307,9 +307,13 @@ public final class DirectSteps {
     private void noteEnd(Operation operation, int where) {
         MpiFault why = operation.fault();
         if (why != null) {
-            failed(
-                    where < 0 ? why : new MpiFault(why.errorClass(), name + ": " + why.getMessage(), why),
-                    where < 0 ? device.rank() : where);
+            failed(named(why), where < 0 ? device.rank() : where);
         }
+    }
+
+    /** The error of a transfer, with the name of the operation; {@link #receive} knows the name itself. */
+    private MpiFault named(MpiFault why) {
+        String text = String.valueOf(why.getMessage());
+        return text.startsWith(name) ? why : new MpiFault(why.errorClass(), name + ": " + text, why);
     }
 }

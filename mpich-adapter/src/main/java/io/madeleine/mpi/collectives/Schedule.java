@@ -313,9 +313,8 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     private void note(MpiFault why, int culprit) {
-        Failure seen = culprit < 0
-                ? new Failure(why, device.rank())
-                : new Failure(new MpiFault(why.errorClass(), name + ": " + why.getMessage(), why), culprit);
+        MpiFault named = new MpiFault(why.errorClass(), name + ": " + why.getMessage(), why);
+        Failure seen = new Failure(named, culprit < 0 ? device.rank() : culprit);
         if (failure == null || seen.isHopeless()) {
             failure = seen;
         }

@@ -90,7 +90,7 @@ public final class ReceiveOperation extends Operation {
         return this;
     }
 
-    /** Says that the receive fails if the message is shorter than the payload, too. */
+    /** Says that the receive belongs to a collective operation: it fails if the message is shorter, too. */
     public ReceiveOperation needWhole() {
         needsWhole = true;
         return this;
@@ -176,11 +176,11 @@ public final class ReceiveOperation extends Operation {
             payload.set(MemorySegment.ofArray(new byte[Math.toIntExact(length)]), 0, length);
         }
         bytes = Math.min(length, payload.bytes());
-        if (needsWhole && length < payload.bytes()) {
+        if (needsWhole && length != payload.bytes()) {
             note(new MpiFault(
-                    ErrorClass.COUNT,
+                    length < payload.bytes() ? ErrorClass.COUNT : ErrorClass.TRUNCATE,
                     "rank " + own + " gets " + length + " bytes from rank " + from + " where it needs "
-                            + payload.bytes() + ": expected counts that match at all ranks"));
+                            + payload.bytes() + ": expected the same operation, and counts that match, at all ranks"));
         } else if (length > payload.bytes()) {
             note(new MpiFault(
                     ErrorClass.TRUNCATE,
