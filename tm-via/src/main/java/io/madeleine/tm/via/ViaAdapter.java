@@ -78,6 +78,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final ConnectionSizes sizes;
     private final ViaPort port;
     private final ViaAddress address;
+    private final boolean isShared;
     private final ViaProgress progress;
     private final RegionUses regions;
     private final Peers peers;
@@ -102,6 +103,10 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private volatile boolean linesHaveWork;
     private volatile long controlDueNs = Long.MAX_VALUE;
     private long nextPeerCheckNs;
+
+    /** The oldest operation at the last check, if it went to a process that has ended; else 0. */
+    private long oldestBefore;
+
     private volatile boolean closed;
 
     ViaAdapter(String name, FabricInfo info, PortSettings settings, ConnectionSizes sizes, ProcessContext context) {
@@ -109,7 +114,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         this.context = context;
         this.sizes = sizes;
         this.connections = new ConnectionTable();
-        boolean isShared = info.provider().equals(Providers.SHM);
+        this.isShared = info.provider().equals(Providers.SHM);
         this.manager = new ConnectionManager(ViaPmm.NAME, context, limits(isShared), upcalls::add);
         this.port = new ViaPort(info, settings, context.newDemand(), this, this::onWritten);
         if (sizes.rdma().isOn() && !port.hasImmediateData() && !port.putsVisibly()) {
@@ -161,7 +166,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             return Optional.of("it uses libfabric's provider " + peer.get().provider() + ", this process "
                     + address.provider() + " (" + ViaConfig.ROOT + ".adapters)");
         }
-        if (address.provider().equals(Providers.SHM) && !peer.get().isOnHostOf(address)) {
+        if (isShared && !peer.get().isOnHostOf(address)) {
             return Optional.of("it is on another host, which the provider shm does not reach");
         }
         return Optional.empty();
@@ -222,6 +227,11 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     }
 
     private void call(PendingConnection wanted) {
+        String stopped = port.stopped();
+        if (stopped != null) {
+            boolean _ = wanted.fail("the adapter " + name + " is broken: " + stopped);
+            return;
+        }
         Optional<ViaAddress> peer = ViaAddress.read(wanted.request().peerAddress());
         if (peer.isEmpty()) {
             boolean _ = wanted.fail("its address is not one of this release of via");
@@ -648,12 +658,29 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             for (ViaConnection connection : connections.all()) {
                 ViaAddress process = processOf(connection);
                 if (process != null && process.isDead(address)) {
-                    connection.lost(LossKind.PEER, "its process (" + process.pid() + ") has ended");
+                    connection.peerDied("its process (" + process.pid() + ") has ended");
                 }
             }
         } finally {
             lock.unlock();
         }
+        if (isShared) {
+            checkOldest();
+        }
+    }
+
+    /**
+     * The provider shm of libfabric 1.17 completes operations in their order. One that a process did not take before it
+     * ended stays for ever, and so do those behind it: the endpoint is given up.
+     */
+    private void checkOldest() {
+        long oldest = port.oldestToTheDead();
+        if (oldest != 0 && oldest == oldestBefore && port.stopped() == null) {
+            String why = "libfabric's provider shm waits for a process that has ended, and completes nothing any more";
+            port.stop(why);
+            onBroken(why);
+        }
+        oldestBefore = oldest;
     }
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */
@@ -716,7 +743,6 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private void free() {
         lock.lock();
         try {
-            boolean isShared = address.provider().equals(Providers.SHM);
             if (isShared
                     && (someUnheard || remote.hasUnheard() || graves.stream().anyMatch(each -> !each.wasHeard()))) {
                 ShmFiles.closeButKeep(port.name(), port::closeEndpoint);

@@ -56,7 +56,7 @@ public final class SciProgress implements ProgressSource {
     /** The longest time that data can lie unseen if its announcement was missed. */
     private static final long LONGEST_UNSEEN_NS = 100_000_000;
 
-    /** How long an idle process sleeps at most: each look at all connections in vain doubles the time until the next. */
+    /** How long an idle process sleeps at most: each look that finds nothing doubles the time until the next. */
     private static final long LONGEST_SLEEP_NS = 1_000_000_000;
 
     private final Inbox inbox;

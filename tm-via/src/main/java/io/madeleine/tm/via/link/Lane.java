@@ -8,6 +8,7 @@ import io.madeleine.tm.via.port.ViaPort;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ final class Lane implements Completion {
     private final long peer;
     private final Runnable whenBehind;
     private final Runnable whenFree;
+    private final BooleanSupplier peerIsDead;
     private final SpinLock lock = new SpinLock();
     private final int count;
     private final int firstOperation;
@@ -50,12 +52,14 @@ final class Lane implements Completion {
      * @param count how many slots it will have
      * @param whenBehind called when {@link #flush} is needed
      * @param whenFree called when a slot is free again
+     * @param peerIsDead whether the peer's process has ended
      */
-    Lane(ViaPort port, long peer, int count, Runnable whenBehind, Runnable whenFree) {
+    Lane(ViaPort port, long peer, int count, Runnable whenBehind, Runnable whenFree, BooleanSupplier peerIsDead) {
         this.port = port;
         this.peer = peer;
         this.whenBehind = whenBehind;
         this.whenFree = whenFree;
+        this.peerIsDead = peerIsDead;
         this.count = count;
         this.states = new AtomicIntegerArray(count);
         this.memories = new MemorySegment[count];
@@ -200,6 +204,11 @@ final class Lane implements Completion {
         failure = reason;
         completed(tag, 0);
         whenBehind.run();
+    }
+
+    @Override
+    public boolean isPeerDead() {
+        return peerIsDead.getAsBoolean();
     }
 
     /** Frees the slots; the lane is idle, or the endpoint closed. */

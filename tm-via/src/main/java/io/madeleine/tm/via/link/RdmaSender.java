@@ -440,6 +440,11 @@ final class RdmaSender implements Completion, PacketSender {
         connection.lost("writing to it failed: " + reason);
     }
 
+    @Override
+    public boolean isPeerDead() {
+        return connection.isPeerDead();
+    }
+
     /** Tells what could not be told before; returns whether nothing is left. */
     boolean flush() {
         return landed == null || landed.flush();

@@ -267,6 +267,11 @@ final class RegisteredSender implements Completion, PacketSender {
         connection.lost("sending to it failed: " + reason);
     }
 
+    @Override
+    public boolean isPeerDead() {
+        return connection.isPeerDead();
+    }
+
     /** Whether no piece is outstanding. */
     boolean isIdle() {
         for (int i = 0; i < window; i++) {

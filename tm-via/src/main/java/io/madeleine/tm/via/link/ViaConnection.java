@@ -73,6 +73,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private volatile List<TransmissionLink> links = List.of();
     private volatile @Nullable ConnectionListener listener;
     private volatile boolean interested = true;
+    private volatile boolean peerIsDead;
 
     /**
      * A line to a peer.
@@ -95,7 +96,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
                 + sizes.packetCount()
                 + headerCount
                 + sizes.registered().window();
-        this.lane = new Lane(home.port(), peer, slots, home::behind, this::roomMade);
+        this.lane = new Lane(home.port(), peer, slots, home::behind, this::roomMade, this::isPeerDead);
         this.inbox = new Inbox(receives, sizes.packetCount());
         this.packets = new Credits(sizes.packetCount());
         this.headers = new Credits(headerCount);
@@ -370,6 +371,17 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     /** The peer cannot be reached any more; {@code reason} is a clause. Any thread. */
     public void lost(LossKind kind, String reason) {
         end(() -> end.ended(kind, reason));
+    }
+
+    /** The peer's process has ended; {@code reason} is a clause. */
+    public void peerDied(String reason) {
+        peerIsDead = true;
+        lost(LossKind.PEER, reason);
+    }
+
+    /** Whether the peer's process has ended. */
+    boolean isPeerDead() {
+        return peerIsDead;
     }
 
     private void end(Runnable mark) {

@@ -20,4 +20,9 @@ public interface Completion {
      * @param reason the provider's text, as a clause
      */
     void failed(int tag, int code, String reason);
+
+    /** Whether the process to which the owner's operations go has ended. Called on the control path. */
+    default boolean isPeerDead() {
+        return false;
+    }
 }

@@ -3,11 +3,14 @@ package io.madeleine.tm.via.port;
 import io.madeleine.tm.via.ffi.FabricException;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The operations that may be outstanding, each with its owner and the context by which the provider names it. The
- * context is a number, or the address of 64 bytes where the provider needs memory for it.
+ * context is a number, or the address of 64 bytes where the provider needs memory for it. It knows which operations are
+ * under way, and in which order they began.
  *
  * <p>Threading: {@link #allocate} and {@link #free} are guarded; the rest is for any thread that owns the operation or
  * polls.
@@ -22,6 +25,11 @@ final class OperationTable {
     private volatile @Nullable Completion[] owners = new Completion[CHUNK];
     private volatile int[] tags = new int[CHUNK];
     private volatile long[] chunks = new long[0];
+
+    /** When each operation began: above 0 for those that send, below 0 for posted receives, else 0. Never copied. */
+    private volatile AtomicLongArray[] orders = {};
+
+    private final AtomicLong begun = new AtomicLong();
     private int end;
 
     OperationTable(Arena arena, boolean needsMemory) {
@@ -49,6 +57,7 @@ final class OperationTable {
         if (needsMemory) {
             addChunks(from + count);
         }
+        addOrders(from + count);
         tags = nowTags;
         owners = now;
         end = Math.max(end, from + count);
@@ -81,6 +90,73 @@ final class OperationTable {
         }
     }
 
+    private void addOrders(int count) {
+        AtomicLongArray[] now = orders;
+        int wanted = (count + CHUNK - 1) / CHUNK;
+        if (wanted > now.length) {
+            AtomicLongArray[] more = Arrays.copyOf(now, wanted);
+            for (int i = now.length; i < wanted; i++) {
+                more[i] = new AtomicLongArray(CHUNK);
+            }
+            orders = more;
+        }
+    }
+
+    private void order(int operation, long order) {
+        orders[operation / CHUNK].setRelease(operation % CHUNK, order);
+    }
+
+    private long order(int operation) {
+        return orders[operation / CHUNK].getAcquire(operation % CHUNK);
+    }
+
+    /** An operation that sends, reads or writes is about to begin. */
+    void begin(int operation) {
+        order(operation, begun.incrementAndGet());
+    }
+
+    /** A receive of its owner's memory is about to be posted. */
+    void beginReceive(int operation) {
+        order(operation, -begun.incrementAndGet());
+    }
+
+    /** An operation has not begun after all. */
+    void notBegun(int operation) {
+        order(operation, 0);
+    }
+
+    /** The oldest operation under way that sends, reads or writes; negative if there is none. */
+    int oldest() {
+        int oldest = -1;
+        @Nullable Completion[] now = owners;
+        for (int i = 0; i < Math.min(now.length, CHUNK * orders.length); i++) {
+            if (order(i) > 0 && now[i] != null && (oldest < 0 || order(i) < order(oldest))) {
+                oldest = i;
+            }
+        }
+        return oldest;
+    }
+
+    /** The owner of an operation; null if it was freed. */
+    @Nullable
+    Completion owner(int operation) {
+        return owners[operation];
+    }
+
+    /** When an operation began, as a number that never comes again; 0 if it is not under way. */
+    long orderOf(int operation) {
+        return order(operation);
+    }
+
+    /** Tells the owners of all operations under way that they have failed. */
+    void failAll(String reason) {
+        for (int i = 0; i < Math.min(owners.length, CHUNK * orders.length); i++) {
+            if (order(i) != 0) {
+                fail(i, 0, reason);
+            }
+        }
+    }
+
     /** Frees operations of which none is outstanding. */
     synchronized void free(int from, int count) {
         Arrays.fill(owners, from, from + count, null);
@@ -110,14 +186,22 @@ final class OperationTable {
         int operation = operation(context);
         Completion owner = operation < 0 ? null : owners[operation];
         if (owner != null) {
+            order(operation, 0);
             owner.completed(tags[operation], bytes);
         }
     }
 
     void failed(long context, int code, String reason) {
         int operation = operation(context);
-        Completion owner = operation < 0 ? null : owners[operation];
+        if (operation >= 0) {
+            fail(operation, code, reason);
+        }
+    }
+
+    private void fail(int operation, int code, String reason) {
+        Completion owner = owners[operation];
         if (owner != null) {
+            order(operation, 0);
             owner.failed(tags[operation], code, reason);
         }
     }

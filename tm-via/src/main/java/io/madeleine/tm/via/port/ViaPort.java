@@ -18,6 +18,7 @@ import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An endpoint at work: sends, writes and receives, and hands their completions to their owners. The number of
@@ -75,6 +76,9 @@ public final class ViaPort implements AutoCloseable {
     private final long injectBytes;
     private final int receiveLimit;
     private volatile boolean open = true;
+
+    /** Why the endpoint is not polled any more; null as long as it is. */
+    private volatile @Nullable String stopped;
 
     /**
      * Opens the endpoint.
@@ -157,7 +161,8 @@ public final class ViaPort implements AutoCloseable {
 
     /** libfabric's text for a negative result. */
     public String errorText(long result) {
-        return fabric.errorText(result);
+        String why = stopped;
+        return why != null && result == -Flags.FI_ECANCELED ? why : fabric.errorText(result);
     }
 
     // ---- peers
@@ -291,6 +296,11 @@ public final class ViaPort implements AutoCloseable {
         public void failed(int ignored, int code, String reason) {
             owner.failed(tag, code, reason);
         }
+
+        @Override
+        public boolean isPeerDead() {
+            return owner.isPeerDead();
+        }
     }
 
     /** Frees operations of which none is outstanding. */
@@ -313,14 +323,10 @@ public final class ViaPort implements AutoCloseable {
 
     /** As {@link #send}, but a completion always follows: the message has left then. */
     public int sendWithCompletion(long address, int bytes, long descriptor, long peer, int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
-        int result = (int) operations.send(address, bytes, descriptor, peer, table.context(operation));
-        if (result != 0) {
-            outstanding.end();
-        }
-        return result;
+        return begun(operations.send(address, bytes, descriptor, peer, table.context(operation)), operation);
     }
 
     /** Whether {@link #write} may be called: the provider has enough immediate data. */
@@ -334,15 +340,12 @@ public final class ViaPort implements AutoCloseable {
      */
     public int write(
             long address, long bytes, long descriptor, long data, long peer, long target, long key, int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
-        int result = (int)
-                operations.writeData(address, bytes, descriptor, data, peer, target, key, table.context(operation));
-        if (result != 0) {
-            outstanding.end();
-        }
-        return result;
+        return begun(
+                operations.writeData(address, bytes, descriptor, data, peer, target, key, table.context(operation)),
+                operation);
     }
 
     /** How many bits a tag has; 0 if tagged messages may not be used. */
@@ -357,15 +360,23 @@ public final class ViaPort implements AutoCloseable {
 
     /** Sends a tagged message: {@link #BEGUN}, {@link #AGAIN}, or another negative error number. */
     public int sendTagged(IoVector ranges, long peer, long tag, int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
-        return begun(tagged.orElseThrow().send(ranges, peer, tag, table.context(operation)));
+        return begun(tagged.orElseThrow().send(ranges, peer, tag, table.context(operation)), operation);
     }
 
     /** Posts memory for a tagged message: {@link #BEGUN}, {@link #AGAIN}, or another negative error number. */
     public int receiveTagged(IoVector ranges, long tag, int operation) {
-        return (int) tagged.orElseThrow().receive(ranges, tag, table.context(operation));
+        if (stopped != null) {
+            return -Flags.FI_ECANCELED;
+        }
+        table.beginReceive(operation);
+        int result = (int) tagged.orElseThrow().receive(ranges, tag, table.context(operation));
+        if (result != 0) {
+            table.notBegun(operation);
+        }
+        return result;
     }
 
     /** Asks for the end of a receive that was posted by {@link #receiveTagged}; its completion or failure follows. */
@@ -388,8 +399,21 @@ public final class ViaPort implements AutoCloseable {
         return atomics.isPresent();
     }
 
-    private int begun(long result) {
+    private boolean begin(int operation) {
+        if (stopped != null || !outstanding.begin()) {
+            return false;
+        }
+        table.begin(operation);
+        return true;
+    }
+
+    private int notBegun() {
+        return stopped == null ? AGAIN : -Flags.FI_ECANCELED;
+    }
+
+    private int begun(long result, int operation) {
         if (result != 0) {
+            table.notBegun(operation);
             outstanding.end();
         }
         return (int) result;
@@ -403,32 +427,36 @@ public final class ViaPort implements AutoCloseable {
      */
     public int put(
             long scratch, long address, long bytes, long descriptor, long peer, long target, long key, int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
         long context = table.context(operation);
         return begun(
                 writesVisibly
                         ? operations.writeVisibly(scratch, address, bytes, descriptor, peer, target, key, context)
-                        : operations.write(address, bytes, descriptor, peer, target, key, context));
+                        : operations.write(address, bytes, descriptor, peer, target, key, context),
+                operation);
     }
 
     /** Reads a peer's memory; the results are those of {@link #write}. */
     public int get(long address, long bytes, long descriptor, long peer, long source, long key, int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
-        return begun(operations.read(address, bytes, descriptor, peer, source, key, table.context(operation)));
+        return begun(
+                operations.read(address, bytes, descriptor, peer, source, key, table.context(operation)), operation);
     }
 
     /** Adds to a word of a peer; the results are those of {@link #write}. */
     public int fetchAdd(
             int width, long operand, long result, long descriptor, long peer, long target, long key, int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
-        return begun(atomics.orElseThrow()
-                .fetchAdd(width, operand, result, descriptor, peer, target, key, table.context(operation)));
+        return begun(
+                atomics.orElseThrow()
+                        .fetchAdd(width, operand, result, descriptor, peer, target, key, table.context(operation)),
+                operation);
     }
 
     /** Sets a word of a peer if it has the compared value; the results are those of {@link #write}. */
@@ -442,12 +470,22 @@ public final class ViaPort implements AutoCloseable {
             long target,
             long key,
             int operation) {
-        if (!outstanding.begin()) {
-            return AGAIN;
+        if (!begin(operation)) {
+            return notBegun();
         }
-        return begun(atomics.orElseThrow()
-                .compareAndSet(
-                        width, operand, compared, result, descriptor, peer, target, key, table.context(operation)));
+        return begun(
+                atomics.orElseThrow()
+                        .compareAndSet(
+                                width,
+                                operand,
+                                compared,
+                                result,
+                                descriptor,
+                                peer,
+                                target,
+                                key,
+                                table.context(operation)),
+                operation);
     }
 
     // ---- completions
@@ -458,7 +496,7 @@ public final class ViaPort implements AutoCloseable {
             return BUSY;
         }
         try {
-            return open ? pollLocked() : 0;
+            return open ? pollOrStop() : 0;
         } finally {
             polling.unlock();
         }
@@ -468,6 +506,38 @@ public final class ViaPort implements AutoCloseable {
     public int pollAside() {
         outstanding.polledAside();
         return poll();
+    }
+
+    private int pollOrStop() {
+        String why = stopped;
+        if (why == null) {
+            return pollLocked();
+        }
+        table.failAll(why); // what began before its thread saw that the endpoint has stopped
+        return 0;
+    }
+
+    /**
+     * Gives up the endpoint: the provider makes no progress any more, and all operations fail. {@code why} is a clause.
+     */
+    public void stop(String why) {
+        stopped = why;
+        int _ = poll();
+    }
+
+    /** Why the endpoint was given up; null if it was not. */
+    public @Nullable String stopped() {
+        return stopped;
+    }
+
+    /**
+     * The number of the oldest operation under way that sends, reads or writes, if the process to which it goes has
+     * ended; 0 if there is none, or if another is older. The number never comes again.
+     */
+    public long oldestToTheDead() {
+        int oldest = table.oldest();
+        Completion owner = oldest < 0 ? null : table.owner(oldest);
+        return owner != null && owner.isPeerDead() ? table.orderOf(oldest) : 0;
     }
 
     private int pollLocked() {

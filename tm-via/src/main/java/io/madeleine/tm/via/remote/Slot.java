@@ -91,6 +91,11 @@ final class Slot implements Completion {
         owner.completed(this, reason);
     }
 
+    @Override
+    public boolean isPeerDead() {
+        return owner.isOwnerDead(this);
+    }
+
     /** Ends the registration of its memory; the endpoint is closed. */
     void closeRegistration() {
         slab.close();

@@ -28,6 +28,9 @@ final class Target {
     /** Whether it is in the list of those that have something to do. */
     boolean active;
 
+    /** Whether the owner's process has ended. */
+    volatile boolean ownerIsDead;
+
     /** Why no more operations begin; null as long as they do. */
     @Nullable
     RemoteMemoryException refusal;

@@ -443,6 +443,17 @@ final class Transfers {
         tell();
     }
 
+    /** Whether the process has ended that owns the memory to which a piece goes. */
+    boolean isOwnerDead(Slot slot) {
+        lock.lock();
+        try {
+            Target target = slot.transfer == null ? null : slot.transfer.target;
+            return target != null && target.ownerIsDead;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Whether no operation is under way or waits. */
     boolean isDrained(Target target) {
         lock.lock();

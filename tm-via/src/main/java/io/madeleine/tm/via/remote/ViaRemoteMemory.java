@@ -548,6 +548,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         for (Map<Long, ViaAttachment> each : List.of(attachments, leaving)) {
             for (ViaAttachment attachment : each.values()) {
                 if (home.isDead(attachment.owner.address())) {
+                    attachment.target.ownerIsDead = true;
                     lose(attachment, "its process has ended");
                 } else if (attachment.ownerEndsNs != 0 && nowNs - attachment.ownerEndsNs >= 0) {
                     lose(attachment, "it has closed its adapter");
