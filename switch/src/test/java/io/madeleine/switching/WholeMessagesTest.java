@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
@@ -81,5 +82,44 @@ class WholeMessagesTest {
             open.endPacking();
         }
         assertTrue(sendWhole(block(8)));
+    }
+
+    @Test
+    void shouldTakeAShortMessageOfAnySizeUpToThatOfTheBlock() {
+        assertEquals(ReceiveHalf.NOTHING_THERE, receiving.takeShort(block(8)));
+        for (int bytes : new int[] {0, 1, 7, 8}) {
+            assertTrue(sendWhole(Pattern.fill(bytes, block(bytes))));
+            MemorySegment received = block(8);
+            assertEquals(bytes, receiving.takeShort(received));
+            Pattern.check(bytes, received.asSlice(0, bytes));
+        }
+        assertTrue(sendWhole(block(9)));
+        assertEquals(ReceiveHalf.TO_BE_BEGUN, receiving.takeShort(block(8)));
+        assertEquals(9, receiving.takeShort(block(9)), "nothing has changed");
+        assertEquals(ReceiveHalf.NOTHING_THERE, receiving.takeShort(block(9)));
+    }
+
+    @Test
+    void shouldTakeInOneStepAlsoWhatAPollHasFoundButNothingWhileAMessageIsOpen() {
+        for (int i = 0; i < 3; i++) {
+            assertTrue(sendWhole(block(4)));
+        }
+        for (int round = 0; round < 50; round++) {
+            sessions.session(1).progress();
+        }
+        assertTrue(receiving.hasArrived());
+        assertEquals(4, receiving.takeShort(block(4)));
+        assertFalse(receiving.hasArrived());
+        try (IncomingMessage in = sessions.channel(1).beginUnpacking(0)) {
+            assertEquals(ReceiveHalf.TO_BE_BEGUN, receiving.takeShort(block(4)));
+            assertEquals(ReceiveHalf.NOTHING_THERE, takeWhole(block(4)));
+            in.unpack(block(4), SendMode.CHEAPER, ReceiveMode.CHEAPER).endUnpacking();
+        }
+        for (int round = 0; round < 50; round++) {
+            sessions.session(1).progress();
+        }
+        assertEquals(ReceiveHalf.TAKEN, takeWhole(block(4)));
+        assertFalse(receiving.hasArrived());
+        assertEquals(ReceiveHalf.NOTHING_THERE, takeWhole(block(4)));
     }
 }
