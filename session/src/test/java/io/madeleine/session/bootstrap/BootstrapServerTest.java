@@ -323,6 +323,34 @@ class BootstrapServerTest {
     }
 
     @Test
+    void shouldTellSessionsBeforeAndAfterThatAProcessEndedBeforeItJoined() throws Exception {
+        BootstrapServer server = server(2, -1);
+        BlockingQueue<Integer> missed = new LinkedBlockingQueue<>();
+        server.onMissed(missed::add);
+        ControlConnection first = join(server, hello("s", 0, 2));
+        ControlConnection second = join(server, hello("t", 0, 2));
+        server.processEnded(1, 4711, "it ended");
+        ControlMessage.Death death = new ControlMessage.Death(1, "it ended before it joined");
+        assertEquals(death, next(first));
+        assertEquals(death, next(second));
+        assertEquals(List.of(1, 1), List.copyOf(missed));
+        checkRefuses(server, hello("s", 1, 2), "rank 1: it ended");
+        assertEquals(death, next(join(server, hello("u", 0, 2))));
+        assertEquals(3, missed.size());
+    }
+
+    @Test
+    void shouldKeepNothingForALauncherThatThereIsNot() throws Exception {
+        BootstrapServer server = server(2, 0);
+        ControlConnection zero = join(server, hello("s", 0, 2));
+        ControlConnection one = join(server, hello("s", 1, 2));
+        one.send(new ControlMessage.Exiting(-1));
+        one.close();
+        assertEquals(1, assertInstanceOf(ControlMessage.Death.class, next(zero)).rank());
+        assertEquals(Optional.empty(), server.processEnded(1, OWN_PID, "its process ended"));
+    }
+
+    @Test
     void shouldTellItsLauncherOfAnAbortBeforeItsMembers() throws Exception {
         BootstrapServer server = server(1, -1);
         BlockingQueue<String> ends = new LinkedBlockingQueue<>();
