@@ -200,6 +200,8 @@ class PendingCallTest {
                 "as a test",
                 assertThrows(CompletionException.class, failed::join).getCause().getMessage());
         assertEquals(0, givenUp.get());
+        assertTrue(new PendingCall.Async.Future().answer("x"));
+        assertTrue(new PendingCall.Async.Future().fail(new IllegalStateException("as a test")));
     }
 
     @Test
