@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param nameText the name of the endpoint in hexadecimal digits
  */
 record ViaAddress(String provider, String host, String pidNamespace, long pid, long startTicks, String nameText) {
-    private static final String FORMAT = "via2";
+    private static final String FORMAT = "via3";
     private static final int PARTS = 7;
 
     /** The address of this process's endpoint. */

@@ -2,15 +2,18 @@ package io.madeleine.tm.via;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.madeleine.pmm.RegionArena;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.via.link.Chunks;
 import io.madeleine.tm.via.port.Strictness;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,6 +23,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +46,28 @@ class RdmaMemoryTest {
     private static final String STRICT = "strict ";
     private static final String STRICT_SHM = STRICT + SHM;
     private static final String STRICT_RXM = STRICT + RXM;
+
+    /** As strict, but no registration fails: nothing of the session's memory has to be copied. */
+    private static final String LOCAL = "local ";
+
+    /** The same, without immediate data. */
+    private static final String SILENT = "silent ";
+
+    /** The same as local, with one write at a time. */
+    private static final String NARROW = "narrow ";
+
+    private static final String LOCAL_SHM = LOCAL + SHM;
+    private static final String LOCAL_RXM = LOCAL + RXM;
+    private static final String LOCAL_NET = LOCAL + NET;
+    private static final String SILENT_SHM = SILENT + SHM;
+    private static final String SILENT_RXM = SILENT + RXM;
+    private static final String NARROW_SHM = NARROW + SHM;
+    private static final String NARROW_RXM = NARROW + RXM;
+
+    private static final String SMALL_CHUNKS = "madeleine.tm.via.rdma.chunk = 4 KiB\n";
+    private static final String ONE_GRANT = "madeleine.tm.via.rdma.grants = 1\n";
+    private static final String MANY_PACKETS = "madeleine.tm.via.rdma.headers = 64\n";
+    private static final String KEEPS_NOTHING = "madeleine.tm.via.rdma { keep = off, first-chunk = 4 KiB }\n";
 
     private Side left;
     private Side right;
@@ -150,6 +176,142 @@ class RdmaMemoryTest {
         return side.arenas.lasting().allocate(skipped + BYTES, 8).asSlice(skipped);
     }
 
+    /** Blocks of any size at any place travel without a copy, in packets of any size, and none is taken too early. */
+    @ParameterizedTest
+    @CsvSource({
+        "shm, ''",
+        "net, ''",
+        "strict shm, ''",
+        "strict tcp;ofi_rxm, ''",
+        "local shm, ''",
+        "local tcp;ofi_rxm, ''",
+        "local net, ''",
+        "silent shm, ''",
+        "silent tcp;ofi_rxm, ''",
+        "narrow shm, ''",
+        "narrow tcp;ofi_rxm, ''",
+        "local shm, SMALL_CHUNKS",
+        "silent shm, SMALL_CHUNKS",
+        "local tcp;ofi_rxm, SMALL_CHUNKS",
+        "local shm, ONE_GRANT",
+        "silent tcp;ofi_rxm, ONE_GRANT",
+        "local shm, MANY_PACKETS",
+        "local shm, KEEPS_NOTHING"
+    })
+    void shouldTransferBlocksOfAnySizeAtAnyPlaceInPlace(String provider, String setting) {
+        String settings = switch (setting) {
+            case "SMALL_CHUNKS" -> SMALL_CHUNKS;
+            case "ONE_GRANT" -> ONE_GRANT;
+            case "MANY_PACKETS" -> SMALL_CHUNKS + MANY_PACKETS;
+            case "KEEPS_NOTHING" -> KEEPS_NOTHING;
+            default -> "";
+        };
+        with(driver(provider, settings), driver(provider, settings), () -> {
+            MemorySegment from = pattern(left.arenas.lasting().allocate(BYTES, 8), 1);
+            MemorySegment to = right.arenas.lasting().allocate(BYTES, 8);
+            for (int seed = 0; seed < 60; seed++) {
+                Random random = new Random(seed);
+                int bytes = 1 + (seed % 3 == 0 ? random.nextInt(5000) : random.nextInt(BYTES / 4));
+                transferInPackets(anyPart(from, bytes, random), anyPart(to, bytes, random), random);
+            }
+            if (!provider.startsWith(STRICT)) { // there registrations fail
+                assertEquals(0, Chunks.ofSender(left.connection()), "the payload was copied");
+            }
+        });
+    }
+
+    private static MemorySegment anyPart(MemorySegment memory, int bytes, Random random) {
+        return memory.asSlice(random.nextInt((int) memory.byteSize() - bytes + 1), bytes);
+    }
+
+    private void transferInPackets(MemorySegment source, MemorySegment target, Random random) {
+        target.fill(UNTOUCHED);
+        ((PostingLink) receiving()).expect(group(target));
+        int bytes = (int) source.byteSize();
+        int most = 1 + random.nextInt(2 * bytes);
+        BufferGroup in = group(target);
+        BufferGroup out = new BufferGroup();
+        int[] sent = {0};
+        int[] packet = {0};
+        int[] received = {0};
+        Side.drive(left, right, () -> {
+            while (packet[0] > 0 || sent[0] < bytes) {
+                if (packet[0] == 0) {
+                    packet[0] = Math.min(1 + random.nextInt(most), bytes - sent[0]);
+                    out.add(source, sent[0], packet[0]);
+                }
+                if (sending().send(header(packet[0], 1), out, 0) != LinkStatus.COMPLETE) {
+                    break;
+                }
+                sent[0] += packet[0];
+                packet[0] = 0;
+            }
+            takeWhatHasLanded(source, target, in, received);
+            return received[0] == bytes;
+        });
+        Side.drive(left, right, () -> !((PostingLink) sending()).holdsMemory());
+    }
+
+    private void takeWhatHasLanded(MemorySegment source, MemorySegment target, BufferGroup in, int[] received) {
+        long header = receiving().front();
+        if (header == 0) {
+            return;
+        }
+        long taken = target.byteSize() - in.remainingBytes();
+        long end = taken + receiving().receive(in, received[0] + PacketHeader.payloadBytes(header) - taken);
+        assertEquals(
+                -1,
+                source.asSlice(taken, end - taken).mismatch(target.asSlice(taken, end - taken)),
+                () -> "taken before it has landed: " + taken + " to " + end);
+        if (end == received[0] + PacketHeader.payloadBytes(header)) {
+            received[0] = (int) end;
+            receiving().release();
+        }
+    }
+
+    /** Memory is freed when a part of a piece is written already: the filler of the aborted message follows. */
+    @ParameterizedTest
+    @ValueSource(strings = {LOCAL_SHM, LOCAL_RXM, SILENT_SHM})
+    void shouldFinishAPieceWhoseMemoryIsFreed(String provider) {
+        with(driver(provider, ONE_GRANT), driver(provider, ONE_GRANT), () -> {
+            MemorySegment target = right.arenas.lasting().allocate(BYTES, 8);
+            ((PostingLink) receiving()).expect(group(target));
+            left.arenas.drainBy((regions, deadlineNs) -> {}, Side.PATIENCE_NS);
+            RegionArena arena = left.arenas.newArena();
+            MemorySegment source =
+                    arena.allocateShared(BYTES + 40_000).asSlice(40_000, BYTES).fill((byte) 1);
+            BufferGroup out = group(source);
+            BufferGroup in = group(target);
+            long header = header(BYTES, 1);
+            Side.drive(left, right, () -> {
+                int _ = sending().send(header, out, 0);
+                return out.remainingBytes() < BYTES;
+            });
+            assertEquals(0, Chunks.ofSender(left.connection()), "the payload was copied");
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(arena::close);
+            Side.drive(left, right, closing::isDone);
+            assertThrows(IllegalStateException.class, () -> sending().send(header, out, 0));
+            out.replaceMemory(MemorySegment.ofArray(new byte[4096]));
+            int rest = (int) out.remainingBytes();
+            boolean[] sent = {false};
+            Side.drive(left, right, () -> {
+                sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+                if (receiving().front() == header && !in.isEmpty()) {
+                    long _ = receiving().receive(in, in.remainingBytes());
+                }
+                return sent[0] && in.isEmpty();
+            });
+            receiving().release();
+            MemorySegment wanted = MemorySegment.ofArray(new byte[BYTES]);
+            wanted.asSlice(0, BYTES - rest).fill((byte) 1);
+            assertEquals(-1, target.mismatch(wanted));
+            MemorySegment next = pattern(allocateBehind(left, 40_000), 2);
+            ((PostingLink) receiving()).expect(group(target));
+            transfer(next, target, 2);
+            assertEquals(-1, next.mismatch(target));
+        });
+    }
+
     /** With {@code pin = mlock}, what is registered is locked in memory, until the sessions end. */
     @ParameterizedTest
     @ValueSource(strings = {SHM, RXM})
@@ -228,9 +390,23 @@ class RdmaMemoryTest {
     }
 
     private ViaPmm driver(String provider) {
-        return provider.startsWith(STRICT)
-                ? Fabrics.driver(provider.substring(STRICT.length()), settings(), Fabrics.STRICT)
-                : Fabrics.driver(provider, settings());
+        return driver(provider, "");
+    }
+
+    private ViaPmm driver(String provider, String further) {
+        String name = provider.substring(provider.lastIndexOf(' ') + 1);
+        return Fabrics.driver(name, settings() + further, strictness(provider));
+    }
+
+    private static Strictness strictness(String provider) {
+        Strictness lasting = Fabrics.STRICT.failingEvery(0);
+        return switch (provider.substring(0, provider.lastIndexOf(' ') + 1)) {
+            case STRICT -> Fabrics.STRICT;
+            case LOCAL -> lasting;
+            case SILENT -> lasting.withoutImmediateData();
+            case NARROW -> new Strictness(true, true, 1, 0, true, 1, 4, false);
+            default -> Strictness.NONE;
+        };
     }
 
     private DynamicLink sending() {
@@ -324,7 +500,21 @@ class RdmaMemoryTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {SHM, RXM, NET, STRICT_SHM, STRICT_RXM})
+    @ValueSource(
+            strings = {
+                SHM,
+                RXM,
+                NET,
+                STRICT_SHM,
+                STRICT_RXM,
+                LOCAL_SHM,
+                LOCAL_RXM,
+                LOCAL_NET,
+                SILENT_SHM,
+                SILENT_RXM,
+                NARROW_SHM,
+                NARROW_RXM
+            })
     void shouldWriteNothingToBlocksThatWereTakenBack(String provider) {
         with(provider, () -> {
             for (int seed = 0; seed < 30; seed++) {
@@ -335,7 +525,9 @@ class RdmaMemoryTest {
 
     private void takeBack(Random random, int number) {
         int bytes = 1 + random.nextInt(1_500_000);
-        MemorySegment source = pattern(left.arenas.lasting().allocate(bytes, 8), number);
+        int skipped = random.nextInt(200_000);
+        MemorySegment source =
+                pattern(left.arenas.lasting().allocate(skipped + bytes, 8).asSlice(skipped), number);
         MemorySegment posted = right.arenas.lasting().allocate(bytes, 8).fill(UNTOUCHED);
         MemorySegment whole = MemorySegment.ofArray(new byte[bytes]);
         PostingLink link = (PostingLink) receiving();
@@ -380,10 +572,10 @@ class RdmaMemoryTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {SHM, RXM, NET})
+    @ValueSource(strings = {SHM, RXM, NET, LOCAL_SHM, SILENT_RXM, NARROW_SHM})
     void shouldGiveBlocksBackWhenTheConnectionIsGivenUp(String provider) {
         with(provider, () -> {
-            MemorySegment source = left.arenas.lasting().allocate(BYTES, 8);
+            MemorySegment source = allocateBehind(left, 40_000);
             MemorySegment posted = right.arenas.lasting().allocate(BYTES, 8);
             ((PostingLink) receiving()).expect(group(posted));
             BufferGroup out = group(source.fill((byte) 1));

@@ -10,19 +10,29 @@ import java.lang.foreign.MemorySegment;
  *   position in the stream (8)   address (8)   key (8)   length (4)   unused (4)
  * </pre>
  *
- * <p>The immediate data of a write names the connection, the grant and the piece of the grant: 16, 8 and 8 bits. A
- * piece ends where the grant or the packet ends.
+ * <p>A piece of a grant ends where the grant or the packet ends. It has one part or several, each a write. The
+ * immediate data of a write names the connection, the grant and the part, and says whether more parts follow:
+ *
+ * <pre>
+ *   connection (16 bits)   grant (8)   more follow (1)   part (7)
+ * </pre>
+ *
+ * <p>The parts of a grant are numbered one after the other, across its pieces. A piece has landed when all its parts
+ * have, up to the one that no more follow. It has at most so many parts that the numbers suffice for all packets that
+ * may be under way: no two parts that have not been taken have the same number.
  *
  * <p>Threading: stateless.
  */
 public final class GrantFlyweight {
     static final int BYTES = 32;
 
-    /** Pieces of a grant are numbered modulo this. */
-    static final int PIECES = 256;
+    /** Parts of a grant are numbered modulo this. */
+    static final int PARTS = 128;
 
     /** Grants are named modulo this in immediate data. */
     static final int GRANTS = 256;
+
+    private static final int MORE = PARTS;
 
     private GrantFlyweight() {}
 
@@ -49,8 +59,11 @@ public final class GrantFlyweight {
         return memory.get(Blocks.INT, at + 24);
     }
 
-    static long immediate(int connection, int grant, int piece) {
-        return (connection & 0xFFFFL) << 16 | (grant & 0xFFL) << 8 | piece & 0xFF;
+    static long immediate(int connection, int grant, int part, boolean moreFollow) {
+        return (connection & 0xFFFFL) << 16
+                | (grant & 0xFFL) << 8
+                | (moreFollow ? MORE : 0)
+                | Math.floorMod(part, PARTS);
     }
 
     /** The number of the connection. */
@@ -62,7 +75,11 @@ public final class GrantFlyweight {
         return (int) (immediate >>> 8) & 0xFF;
     }
 
-    static int piece(long immediate) {
-        return (int) immediate & 0xFF;
+    static int part(long immediate) {
+        return (int) immediate & PARTS - 1;
+    }
+
+    static boolean moreFollow(long immediate) {
+        return (immediate & MORE) != 0;
     }
 }

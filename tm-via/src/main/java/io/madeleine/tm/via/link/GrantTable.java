@@ -9,14 +9,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The outstanding grants of a receiver, oldest first. A grant is memory for a stretch of the payload stream, either a
- * block of the user or a chunk of the link. Its pieces land one by one, in any order.
+ * block of the user or a chunk of the link. The parts of its pieces land one by one, in any order.
  *
  * <p>Threading: guarded by the receiver's lock.
  */
 final class GrantTable {
     static final int NO_CHUNK = -1;
+    static final int NOT_LANDED = -1;
     private static final int MASK = GrantFlyweight.GRANTS - 1;
-    private static final int WORDS = GrantFlyweight.PIECES / Long.SIZE;
+    private static final int WORDS = GrantFlyweight.PARTS / Long.SIZE;
 
     private final long[] positions = new long[GrantFlyweight.GRANTS];
     private final int[] lengths = new int[GrantFlyweight.GRANTS];
@@ -25,7 +26,13 @@ final class GrantTable {
     private final int[] chunks = new int[GrantFlyweight.GRANTS];
     private final @Nullable KeptRegistration[] registrations = new KeptRegistration[GrantFlyweight.GRANTS];
     private final RegionUses.@Nullable Use[] uses = new RegionUses.Use[GrantFlyweight.GRANTS];
+
+    /** Of each grant one bit for each part: whether it has landed and was not taken. */
     private final long[] landed = new long[GrantFlyweight.GRANTS * WORDS];
+
+    /** As {@link #landed}: whether more parts of its piece follow. */
+    private final long[] moreFollow = new long[GrantFlyweight.GRANTS * WORDS];
+
     private int first;
     private int end;
     private int userCount;
@@ -80,6 +87,7 @@ final class GrantTable {
         offsets[at] = offset;
         chunks[at] = chunk;
         Arrays.fill(landed, at * WORDS, (at + 1) * WORDS, 0);
+        Arrays.fill(moreFollow, at * WORDS, (at + 1) * WORDS, 0);
         end++;
     }
 
@@ -124,25 +132,46 @@ final class GrantTable {
         return chunks[grant & MASK];
     }
 
-    /** A piece has landed; false if there is no such grant. The number is modulo {@link GrantFlyweight#GRANTS}. */
-    boolean land(int grant, int piece) {
+    /** A part has landed; false if there is no such grant. The number is modulo {@link GrantFlyweight#GRANTS}. */
+    boolean land(int grant, int part, boolean more) {
         int number = first + (grant - first & MASK);
         if (number - end >= 0) {
             return false;
         }
-        landed[(number & MASK) * WORDS + piece / Long.SIZE] |= 1L << piece % Long.SIZE;
+        landed[word(number, part)] |= bit(part);
+        if (more) {
+            moreFollow[word(number, part)] |= bit(part);
+        }
         return true;
     }
 
-    boolean hasLanded(int grant, int piece) {
-        int at = piece % GrantFlyweight.PIECES;
-        return (landed[(grant & MASK) * WORDS + at / Long.SIZE] & 1L << at % Long.SIZE) != 0;
+    private static int word(int grant, int part) {
+        return (grant & MASK) * WORDS + part % GrantFlyweight.PARTS / Long.SIZE;
     }
 
-    /** The piece has been taken: its number may come again. */
-    void take(int grant, int piece) {
-        int at = piece % GrantFlyweight.PIECES;
-        landed[(grant & MASK) * WORDS + at / Long.SIZE] &= ~(1L << at % Long.SIZE);
+    private static long bit(int part) {
+        return 1L << part % Long.SIZE;
+    }
+
+    /** The number of the part behind a piece that begins with this part; {@link #NOT_LANDED} if it has not landed. */
+    int endOfPiece(int grant, int part) {
+        for (int next = part; next < part + GrantFlyweight.PARTS; next++) {
+            if ((landed[word(grant, next)] & bit(next)) == 0) {
+                return NOT_LANDED;
+            }
+            if ((moreFollow[word(grant, next)] & bit(next)) == 0) {
+                return next + 1;
+            }
+        }
+        return NOT_LANDED;
+    }
+
+    /** The piece with the parts up to this end has been taken: their numbers may come again. */
+    void take(int grant, int part, int endPart) {
+        for (int next = part; next < endPart; next++) {
+            landed[word(grant, next)] &= ~bit(next);
+            moreFollow[word(grant, next)] &= ~bit(next);
+        }
     }
 
     /** Ends a grant's use of the user's memory. */

@@ -9,25 +9,43 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Tells the receiver which pieces have landed, where the provider has no immediate data: a message follows when the
- * writes have completed, which the provider says when the receiver can see them.
+ * writes have completed, which the provider says when the receiver can see them. It names a piece once, when all its
+ * parts have landed, so that it needs no more messages than pieces.
  *
- * <p>Threading: {@link #set} belongs to the sending half, the rest to the thread that polls.
+ * <p>Threading: {@link #begin} and {@link #notBegun} belong to the sending half, the rest to the thread that polls.
  */
 final class LandedPieces {
+    /** How many pieces a message tells of, at most: more than the peer's grants and packets can have. */
+    static final int MOST = 256;
+
     private final ViaConnection connection;
     private final Lane lane;
+
+    /** The piece of each operation, modulo the number of operations: of no more pieces are there writes under way. */
+    private final int[] pieces;
+
+    /** What the immediate data of each piece would be. */
     private final int[] immediates;
-    private final int[] waiting;
+
+    /** How many writes of each piece are under way. */
+    private final int[] writes;
+
+    /** Whether more parts of each piece follow. */
+    private final boolean[] moreFollow;
+
+    private final int[] waiting = new int[MOST];
     private final SpinLock lock = new SpinLock();
     private final Arena arena = Arena.ofShared();
     private final MemorySegment scratch = arena.allocate(WriteMessage.BYTES, Long.BYTES);
     private int count;
 
-    LandedPieces(ViaConnection connection, Lane lane, int writes) {
+    LandedPieces(ViaConnection connection, Lane lane, int operations) {
         this.connection = connection;
         this.lane = lane;
-        this.immediates = new int[writes];
-        this.waiting = new int[GrantFlyweight.PIECES];
+        this.pieces = new int[operations];
+        this.immediates = new int[operations];
+        this.writes = new int[operations];
+        this.moreFollow = new boolean[operations];
     }
 
     /** The address of memory for the arguments of a write. */
@@ -35,16 +53,46 @@ final class LandedPieces {
         return scratch.address();
     }
 
-    /** The immediate data of a write that is about to begin. */
-    void set(int operation, int immediate) {
-        immediates[operation] = immediate;
+    /**
+     * A write is about to begin.
+     *
+     * @param number the number of its piece since the connection began
+     * @param immediate what the immediate data of the piece would be
+     * @param more whether more parts of the piece follow
+     */
+    void begin(int operation, int number, int immediate, boolean more) {
+        lock.lock();
+        try {
+            int piece = Math.floorMod(number, pieces.length);
+            pieces[operation] = piece;
+            immediates[piece] = immediate;
+            writes[piece]++;
+            moreFollow[piece] = more;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A write has not begun after all. */
+    void notBegun(int operation) {
+        lock.lock();
+        try {
+            int piece = pieces[operation];
+            writes[piece]--;
+            moreFollow[piece] = true; // at least this one
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** A write has completed. */
-    void add(int operation) {
+    void completed(int operation) {
         lock.lock();
         try {
-            waiting[count++] = immediates[operation];
+            int piece = pieces[operation];
+            if (--writes[piece] == 0 && !moreFollow[piece]) {
+                waiting[count++] = immediates[piece];
+            }
         } finally {
             lock.unlock();
         }

@@ -95,9 +95,7 @@ final class MessageHandler {
     }
 
     private void onLanded(MemorySegment memory, long at, int bytes, long count) {
-        if (count < 1
-                || count > GrantFlyweight.PIECES
-                || bytes != MessageFlyweight.BYTES + (int) count * Integer.BYTES) {
+        if (count < 1 || count > LandedPieces.MOST || bytes != MessageFlyweight.BYTES + (int) count * Integer.BYTES) {
             violated("a list of landed pieces of " + bytes + " bytes");
             return;
         }

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receiving half of {@code via/rdma}. It grants the sender memory for the next payload: expected blocks of the
  * session's memory as soon as they are expected, and chunks of its own for all other payload when its packet is being
- * received. The immediate data of each write says which piece has landed, and only that counts. To take blocks back, it
- * revokes all unused grants, and waits for what the sender has begun to write before the answer.
+ * received. The immediate data of each write says which part of a piece has landed, and only that counts. To take
+ * blocks back, it revokes all unused grants, and waits for the pieces that the sender has begun to write before the
+ * answer.
  *
  * <p>Threading: the receiving half of the link, and the thread that polls; guarded by a spin lock.
  */
@@ -53,7 +54,10 @@ final class RdmaReceiver implements PacketReceiver {
     private long copiedEnd;
     private long packetStart;
     private long taken;
-    private int piece;
+
+    /** The first part, of the oldest grant, of the piece that is taken next. */
+    private int part;
+
     private int sentGrants;
     private Retraction retraction = Retraction.NONE;
     private int revocations;
@@ -107,7 +111,9 @@ final class RdmaReceiver implements PacketReceiver {
 
     /** How many bytes of the packet in front have landed and can be taken at once. */
     private long landedBytes() {
-        if (headers.isEmpty() || grants.count() == 0 || !grants.hasLanded(grants.first(), piece)) {
+        if (headers.isEmpty()
+                || grants.count() == 0
+                || grants.endOfPiece(grants.first(), part) == GrantTable.NOT_LANDED) {
             return 0;
         }
         return Math.min(grants.endOf(grants.first()), packetEnd()) - taken;
@@ -173,11 +179,13 @@ final class RdmaReceiver implements PacketReceiver {
         int grant = grants.first();
         taken += bytes;
         if (taken == Math.min(grants.endOf(grant), packetEnd())) {
-            grants.take(grant, piece++);
+            int endPart = grants.endOfPiece(grant, part);
+            grants.take(grant, part, endPart);
+            part = endPart;
             if (taken == grants.endOf(grant)) {
                 endGrant(grant);
                 grants.removeFirst();
-                piece = 0;
+                part = 0;
                 grantMore();
             }
         }
@@ -260,14 +268,15 @@ final class RdmaReceiver implements PacketReceiver {
         int packet = 0;
         long end = packetStart + (headers.count() > 0 ? PacketHeader.payloadBytes(headers.get(0)) : 0);
         for (int grant = grants.first(); grant != grants.end(); grant++) {
-            int next = grant == grants.first() ? piece : 0;
+            int next = grant == grants.first() ? part : 0;
             while (at < grants.endOf(grant)) {
                 while (packet < headers.count() && end <= at) {
                     if (++packet < headers.count()) {
                         end += PacketHeader.payloadBytes(headers.get(packet));
                     }
                 }
-                if (packet >= headers.count() || !grants.hasLanded(grant, next++)) {
+                next = packet < headers.count() ? grants.endOfPiece(grant, next) : GrantTable.NOT_LANDED;
+                if (next == GrantTable.NOT_LANDED) {
                     return false;
                 }
                 at = Math.min(grants.endOf(grant), end);
@@ -431,11 +440,11 @@ final class RdmaReceiver implements PacketReceiver {
         }
     }
 
-    /** A piece has landed. */
-    void onWritten(int grant, int landedPiece) {
+    /** A part of a piece has landed. */
+    void onWritten(int grant, int landedPart, boolean moreFollow) {
         lock.lock();
         try {
-            if (grants.land(grant, landedPiece)) {
+            if (grants.land(grant, landedPart, moreFollow)) {
                 hasWork |= !headers.isEmpty();
                 mayRetract = retraction == Retraction.LANDING;
             }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending half of {@code via/rdma}. A packet's header goes as a message; its payload is written into memory that
  * the receiver grants, a stretch of the payload stream for each grant, in order. Memory of the session is written from
- * where it lies; other memory is copied into a registered chunk first.
+ * where it lies, a piece in several writes if it lies in several local registrations; other memory is copied into a
+ * registered chunk first.
  *
  * <p>Threading: the sending half of the link; grants and revocations come from the thread that polls, completions too.
  */
@@ -35,6 +36,7 @@ final class RdmaSender implements Completion, PacketSender {
     private final int firstHeaderSlot;
     private final int headerWindow;
     private final int chunkBytes;
+    private final int mostParts;
     private final int writes;
     private final int firstOperation;
     private final AtomicIntegerArray busy;
@@ -52,16 +54,32 @@ final class RdmaSender implements Completion, PacketSender {
     private int granted;
     private int begun;
     private int usedOfGrant;
-    private int piece;
+
+    /** The number of the next part in its grant. */
+    private int part;
+
+    /** How many parts of the piece in front have been written. */
+    private int writtenParts;
+
+    /** How many pieces have been written wholly. */
+    private int pieces;
+
     private long position;
+
+    /** How many bytes of the piece in front are still to be written, although its grant may have been revoked. */
     private int committed;
 
     // ---- the packet under way
     private int sentHeaders;
     private boolean headerIsOut;
     private long packetEnd;
-    private int filled;
     private int write;
+
+    /** How many bytes are copied for the next write; 0 if none are. */
+    private int copied;
+
+    /** How many of them lie in the chunk. */
+    private int filled;
 
     /** What is to be told of pieces that have landed, where writes carry no immediate data; else null. */
     private final @Nullable LandedPieces landed;
@@ -93,6 +111,7 @@ final class RdmaSender implements Completion, PacketSender {
         this.registrations = new KeptRegistration[writes];
         this.chunks = new Slab[writes];
         this.landed = port.hasImmediateData() ? null : new LandedPieces(connection, lane, writes);
+        this.mostParts = landed == null ? GrantFlyweight.PARTS / Math.max(1, headerWindow) : Integer.MAX_VALUE;
     }
 
     // ---- the sending half
@@ -152,7 +171,7 @@ final class RdmaSender implements Completion, PacketSender {
         return true;
     }
 
-    /** Writes the next piece; false if there is no grant, or the provider does not take it now. */
+    /** Writes the next part of a piece; false if there is no grant, or the provider does not take it now. */
     private boolean writeNext(BufferGroup group) {
         int operation = Math.floorMod(write, writes);
         if (busy.getAcquire(operation) != 0) {
@@ -160,7 +179,7 @@ final class RdmaSender implements Completion, PacketSender {
         }
         lock.lock();
         try {
-            if (committed == 0) {
+            if (copied == 0) {
                 int bytes = nextBytes();
                 if (bytes == 0) {
                     checkMemory(group);
@@ -170,6 +189,7 @@ final class RdmaSender implements Completion, PacketSender {
                 if (use != null) {
                     return writeInPlace(group, bytes, operation, use);
                 }
+                copied = bytes;
                 committed = bytes; // from now on a revocation leaves this piece to be written
             }
         } finally {
@@ -191,7 +211,7 @@ final class RdmaSender implements Completion, PacketSender {
         }
     }
 
-    /** How many bytes the next piece has: up to the end of the grant or of the packet; 0 without a grant. */
+    /** How many bytes are left of the next piece: up to the end of the grant or of the packet; 0 without a grant. */
     private int nextBytes() {
         if (granted == begun) {
             return 0;
@@ -199,27 +219,26 @@ final class RdmaSender implements Completion, PacketSender {
         return (int) Math.min(lengths[begun & MASK] - usedOfGrant, packetEnd - position);
     }
 
-    /**
-     * Begins to use the memory in front if it can be written from where it lies; null if not. A write needs one local
-     * registration, and the receiver takes it for the whole piece: a piece that crosses the border of two is copied.
-     */
+    /** Begins to use the memory in front if it can be written from where it lies; null if not. */
     private RegionUses.@Nullable Use useInPlace(BufferGroup group, int bytes, int operation) {
         MemorySegment source = group.segment(0);
         if (!source.isNative() || group.bytes(0) < bytes) {
             return null;
         }
         RegionUses.Use use = regions.begin(source, group.offset(0), bytes);
-        if (use != null && port.needsLocal() && use.bytesTogether(source.address() + group.offset(0)) < bytes) {
-            use.end();
-            return null;
-        }
         if (use != null) {
+            long address = source.address() + group.offset(0);
+            int here = bytesTogether(use, address, bytes);
+            if (here < bytes && writtenParts + 1 >= mostParts) { // there is no number for a further part
+                use.end();
+                return null;
+            }
             try {
                 byte _ = source.get(ValueLayout.JAVA_BYTE, group.offset(0)); // throws if the memory was freed
                 if (port.needsLocal()) {
-                    registrations[operation] = use.source(source.address() + group.offset(0), bytes);
+                    registrations[operation] = use.source(address, here);
                 }
-            } catch (FabricException _) { // too much is registered, for instance: this piece is copied
+            } catch (FabricException _) { // too much is registered, for instance: this part is copied
                 use.end();
                 return null;
             } catch (IllegalStateException | WrongThreadException e) {
@@ -230,17 +249,24 @@ final class RdmaSender implements Completion, PacketSender {
         return use;
     }
 
+    /** How much of a piece one write can take from where it lies: up to the border of two local registrations. */
+    private int bytesTogether(RegionUses.Use use, long address, int bytes) {
+        return port.needsLocal() ? (int) Math.min(bytes, use.bytesTogether(address)) : bytes;
+    }
+
     private boolean writeInPlace(BufferGroup group, int bytes, int operation, RegionUses.Use use) {
+        long address = group.segment(0).address() + group.offset(0);
+        int here = bytesTogether(use, address, bytes);
         KeptRegistration registration = registrations[operation];
         long descriptor = registration == null ? 0 : registration.descriptor();
         uses[operation] = use;
         held = held + 1; // written by the sending half alone
-        if (!begin(group.segment(0).address() + group.offset(0), bytes, descriptor, operation)) {
+        if (!begin(address, here, descriptor, operation)) {
             held = held - 1;
             boolean _ = endUse(operation);
             return false;
         }
-        group.advance(bytes);
+        group.advance(here);
         return true;
     }
 
@@ -268,20 +294,20 @@ final class RdmaSender implements Completion, PacketSender {
             connection.lost("a buffer for it cannot be registered: " + e.getMessage());
             return false;
         }
-        if (filled < committed) {
+        if (filled < copied) {
             long before = group.remainingBytes();
             try {
-                long _ = group.drainTo(chunk.memory(), filled, committed - filled);
+                long _ = group.drainTo(chunk.memory(), filled, copied - filled);
             } finally {
                 filled += (int) (before - group.remainingBytes());
             }
         }
         lock.lock();
         try {
-            if (!begin(chunk.address(), committed, chunk.descriptor(), operation)) {
+            if (!begin(chunk.address(), copied, chunk.descriptor(), operation)) {
                 return false;
             }
-            committed = 0;
+            copied = 0;
             filled = 0;
             return true;
         } finally {
@@ -300,33 +326,11 @@ final class RdmaSender implements Completion, PacketSender {
 
     /** Begins a write, under the lock; false if the provider does not take it now. */
     private boolean begin(long address, int bytes, long descriptor, int operation) {
-        int grant = begun & MASK;
-        long immediate = GrantFlyweight.immediate(connection.peerNumber(), begun, piece);
-        long target = addresses[grant] + usedOfGrant;
+        int left = nextBytes() - bytes;
         busy.setRelease(operation, 1);
-        int result;
-        if (landed == null) {
-            result = port.write(
-                    address,
-                    bytes,
-                    descriptor,
-                    immediate,
-                    connection.peerAddress(),
-                    target,
-                    keys[grant],
-                    firstOperation + operation);
-        } else {
-            landed.set(operation, (int) immediate);
-            result = port.put(
-                    landed.scratch(),
-                    address,
-                    bytes,
-                    descriptor,
-                    connection.peerAddress(),
-                    target,
-                    keys[grant],
-                    firstOperation + operation);
-        }
+        int result = landed == null
+                ? write(address, bytes, descriptor, operation, left > 0)
+                : put(landed, address, bytes, descriptor, operation, left > 0);
         if (result != ViaPort.BEGUN) {
             busy.setRelease(operation, 0);
             if (result != ViaPort.AGAIN) {
@@ -335,19 +339,77 @@ final class RdmaSender implements Completion, PacketSender {
             return false;
         }
         write++;
-        piece++;
         position += bytes;
         usedOfGrant += bytes;
-        if (usedOfGrant == lengths[grant]) {
-            nextGrant();
+        committed = left; // a revocation leaves the rest of the piece to be written
+        writtenParts++;
+        if (landed == null) {
+            part++;
+        }
+        if (left == 0) {
+            endPiece();
         }
         return true;
+    }
+
+    /** Writes with immediate data, which names the part. */
+    private int write(long address, int bytes, long descriptor, int operation, boolean more) {
+        int grant = begun & MASK;
+        return port.write(
+                address,
+                bytes,
+                descriptor,
+                GrantFlyweight.immediate(connection.peerNumber(), begun, part, more),
+                connection.peerAddress(),
+                addresses[grant] + usedOfGrant,
+                keys[grant],
+                firstOperation + operation);
+    }
+
+    /** Writes without immediate data: a message tells of the piece when all its parts have landed, as if it had one. */
+    private int put(LandedPieces told, long address, int bytes, long descriptor, int operation, boolean more) {
+        int grant = begun & MASK;
+        long immediate = GrantFlyweight.immediate(connection.peerNumber(), begun, part, false);
+        told.begin(operation, pieces, (int) immediate, more);
+        int result = port.put(
+                told.scratch(),
+                address,
+                bytes,
+                descriptor,
+                connection.peerAddress(),
+                addresses[grant] + usedOfGrant,
+                keys[grant],
+                firstOperation + operation);
+        if (result != ViaPort.BEGUN) {
+            told.notBegun(operation);
+        }
+        return result;
+    }
+
+    private void endPiece() {
+        pieces++;
+        writtenParts = 0;
+        if (landed != null) {
+            part++;
+        }
+        if (usedOfGrant == lengths[begun & MASK]) {
+            nextGrant();
+        }
     }
 
     private void nextGrant() {
         begun++;
         usedOfGrant = 0;
-        piece = 0;
+        part = 0;
+    }
+
+    /** How many chunks it has made. */
+    int chunkCount() {
+        int count = 0;
+        for (Slab chunk : chunks) {
+            count += chunk == null ? 0 : 1;
+        }
+        return count;
     }
 
     /** Whether the link still reads memory of the session. */
@@ -418,7 +480,7 @@ final class RdmaSender implements Completion, PacketSender {
     @Override
     public void completed(int tag, long bytes) {
         if (landed != null) {
-            landed.add(tag);
+            landed.completed(tag);
         }
         end(tag);
     }

@@ -342,9 +342,10 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
-    /** A piece of payload has landed. */
+    /** A part of a piece of payload has landed. */
     public void onWritten(long immediate) {
-        receiver.onWritten(GrantFlyweight.grant(immediate), GrantFlyweight.piece(immediate));
+        receiver.onWritten(
+                GrantFlyweight.grant(immediate), GrantFlyweight.part(immediate), GrantFlyweight.moreFollow(immediate));
         activate();
     }
 
