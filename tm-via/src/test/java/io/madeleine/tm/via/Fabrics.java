@@ -13,7 +13,7 @@ public final class Fabrics {
      * Local memory is registered, contexts lie in memory, some registrations fail, keys are the provider's, messages
      * have one range, immediate data has 4 bytes.
      */
-    static final Strictness STRICT = new Strictness(true, true, 64, 3, true, 1, 4, false);
+    static final Strictness STRICT = new Strictness(true, true, 64, 3, true, 1, 4, false, Long.MAX_VALUE);
 
     /** Switches via/registered on, for blocks of less than via/rdma takes. */
     static final String REGISTERED =

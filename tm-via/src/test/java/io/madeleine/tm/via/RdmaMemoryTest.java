@@ -269,6 +269,40 @@ class RdmaMemoryTest {
         }
     }
 
+    /** Little memory can be registered: the chunks are few, or small, and the connection stays. */
+    @ParameterizedTest
+    @CsvSource({
+        "local shm, 8192, true",
+        "local shm, 30000, true",
+        "local shm, 140000, true",
+        "local shm, 700000, true",
+        "local shm, 8192, false",
+        "local shm, 30000, false",
+        "local shm, 140000, false",
+        "local tcp;ofi_rxm, 8192, true",
+        "local tcp;ofi_rxm, 30000, false",
+        "silent shm, 8192, true",
+        "silent shm, 4096, false"
+    })
+    void shouldGoOnWhereLittleMemoryCanBeRegistered(String provider, long bytes, boolean isAtSender) {
+        Strictness other = strictness(provider);
+        Strictness little = other.withWritableBytes(bytes);
+        String name = provider.substring(provider.lastIndexOf(' ') + 1);
+        with(
+                Fabrics.driver(name, settings(), isAtSender ? little : other),
+                Fabrics.driver(name, settings(), isAtSender ? other : little),
+                () -> {
+                    MemorySegment heap = MemorySegment.ofArray(new byte[BYTES]);
+                    MemorySegment shared = left.arenas.lasting().allocate(BYTES, 8);
+                    for (int number = 0; number < 2; number++) {
+                        MemorySegment source = pattern(number % 2 == 0 ? heap : shared, number);
+                        MemorySegment target = MemorySegment.ofArray(new byte[BYTES]);
+                        transfer(source, target, number);
+                        assertEquals(-1, source.mismatch(target));
+                    }
+                });
+    }
+
     /** Memory is freed when a part of a piece is written already: the filler of the aborted message follows. */
     @ParameterizedTest
     @ValueSource(strings = {LOCAL_SHM, LOCAL_RXM, SILENT_SHM})
@@ -404,7 +438,7 @@ class RdmaMemoryTest {
             case STRICT -> Fabrics.STRICT;
             case LOCAL -> lasting;
             case SILENT -> lasting.withoutImmediateData();
-            case NARROW -> new Strictness(true, true, 1, 0, true, 1, 4, false);
+            case NARROW -> new Strictness(true, true, 1, 0, true, 1, 4, false, Long.MAX_VALUE);
             default -> Strictness.NONE;
         };
     }

@@ -49,6 +49,10 @@ final class RdmaReceiver implements PacketReceiver {
     private final HeaderRing headers;
     private final @Nullable Slab[] chunks = new Slab[CHUNKS];
     private int freeChunks = (1 << CHUNKS) - 1;
+
+    /** The size of the chunks: less than configured if no more memory can be registered. */
+    private int copyBytes;
+
     private long announcedEnd;
     private long grantedEnd;
     private long copiedEnd;
@@ -74,6 +78,7 @@ final class RdmaReceiver implements PacketReceiver {
         this.regions = regions;
         this.credits = credits;
         this.sizes = sizes;
+        this.copyBytes = sizes.chunkBytes();
         this.pieces = new GrowingPieces(
                 regions.keepsAny() ? sizes.chunkBytes() : sizes.firstChunkBytes(), sizes.chunkBytes());
         this.headers = new HeaderRing(sizes.headers());
@@ -331,22 +336,40 @@ final class RdmaReceiver implements PacketReceiver {
         int chunk = Integer.numberOfTrailingZeros(freeChunks);
         Slab slab = chunks[chunk];
         if (slab == null) {
-            try {
-                slab = regions.makingRoom(() -> port.newTargetSlab(sizes.chunkBytes()));
-            } catch (FabricException e) {
-                if (chunk > 0) { // those before it are in use, and come back
-                    return false;
-                }
-                connection.lost("a buffer for it cannot be registered: " + e.getMessage());
-                return false;
-            }
-            chunks[chunk] = slab;
+            slab = makeChunk(chunk);
+        }
+        if (slab == null) {
+            return false;
         }
         freeChunks &= ~(1 << chunk);
-        int bytes = (int) Math.min(sizes.chunkBytes(), limit - grantedEnd);
+        int bytes = (int) Math.min(copyBytes, limit - grantedEnd);
         grants.addChunk(grantedEnd, bytes, slab.memory(), chunk);
         grantedEnd += bytes;
         return true;
+    }
+
+    /** Makes a chunk. If that is impossible, those before it have to do, or a smaller one; null then, or if lost. */
+    private @Nullable Slab makeChunk(int chunk) {
+        for (int bytes = copyBytes; ; bytes /= 2) {
+            try {
+                Slab made = newChunk(bytes);
+                chunks[chunk] = made;
+                copyBytes = bytes;
+                return made;
+            } catch (FabricException e) {
+                if (chunk > 0) { // those before it are in use, and come back
+                    return null;
+                }
+                if (bytes / 2 < LEAST_BYTES) {
+                    connection.lost("a buffer for it cannot be registered: " + e.getMessage());
+                    return null;
+                }
+            }
+        }
+    }
+
+    private Slab newChunk(int bytes) {
+        return regions.makingRoom(() -> port.newTargetSlab(bytes));
     }
 
     private void endGrant(int grant) {

@@ -14,6 +14,8 @@ import io.madeleine.tm.via.port.Slab;
 import io.madeleine.tm.via.port.ViaPort;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class RdmaSender implements Completion, PacketSender {
     private static final int MASK = GrantFlyweight.GRANTS - 1;
+
+    /** The smallest chunk. */
+    private static final int LEAST_BYTES = 4096;
+
+    private static final int NO_CHUNK = -1;
 
     private final ViaConnection connection;
     private final Lane lane;
@@ -42,7 +49,22 @@ final class RdmaSender implements Completion, PacketSender {
     private final AtomicIntegerArray busy;
     private final RegionUses.@Nullable Use[] uses;
     private final @Nullable KeptRegistration[] registrations;
+
     private final @Nullable Slab[] chunks;
+
+    /** The chunk of each operation; {@link #NO_CHUNK} if it has none. */
+    private final int[] chunkOf;
+
+    /** One bit for each chunk that no operation has: the sending half takes it, the thread that polls returns it. */
+    private final AtomicInteger freeChunks = new AtomicInteger();
+
+    /** The size of the chunks: less than the longest grant if no more memory can be registered. */
+    private int copyBytes;
+
+    private int chunkCount;
+
+    /** How many chunks there may be: fewer than operations if no more memory can be registered. */
+    private int mostChunks;
 
     /** Guards the grants and the position. */
     private final SpinLock lock = new SpinLock();
@@ -75,6 +97,9 @@ final class RdmaSender implements Completion, PacketSender {
     private long packetEnd;
     private int write;
 
+    /** The chunk into which is copied; {@link #NO_CHUNK} if into none. */
+    private int copyChunk = NO_CHUNK;
+
     /** How many bytes are copied for the next write; 0 if none are. */
     private int copied;
 
@@ -85,6 +110,7 @@ final class RdmaSender implements Completion, PacketSender {
     private final @Nullable LandedPieces landed;
 
     private volatile boolean awaitsRoom;
+    private volatile boolean awaitsChunk;
     private volatile int held;
     private volatile int returned;
 
@@ -110,6 +136,10 @@ final class RdmaSender implements Completion, PacketSender {
         this.uses = new RegionUses.Use[writes];
         this.registrations = new KeptRegistration[writes];
         this.chunks = new Slab[writes];
+        this.chunkOf = new int[writes];
+        Arrays.fill(chunkOf, NO_CHUNK);
+        this.copyBytes = chunkBytes;
+        this.mostChunks = writes;
         this.landed = port.hasImmediateData() ? null : new LandedPieces(connection, lane, writes);
         this.mostParts = landed == null ? GrantFlyweight.PARTS / Math.max(1, headerWindow) : Integer.MAX_VALUE;
     }
@@ -153,7 +183,9 @@ final class RdmaSender implements Completion, PacketSender {
     }
 
     private boolean canWrite() {
-        return granted != begun && busy.getAcquire(Math.floorMod(write, writes)) == 0;
+        return granted != begun
+                && busy.getAcquire(Math.floorMod(write, writes)) == 0
+                && (!awaitsChunk || freeChunks.get() != 0);
     }
 
     private boolean canSendHeader() {
@@ -189,7 +221,6 @@ final class RdmaSender implements Completion, PacketSender {
                 if (use != null) {
                     return writeInPlace(group, bytes, operation, use);
                 }
-                copied = bytes;
                 committed = bytes; // from now on a revocation leaves this piece to be written
             }
         } finally {
@@ -229,7 +260,7 @@ final class RdmaSender implements Completion, PacketSender {
         if (use != null) {
             long address = source.address() + group.offset(0);
             int here = bytesTogether(use, address, bytes);
-            if (here < bytes && writtenParts + 1 >= mostParts) { // there is no number for a further part
+            if (here < bytes && copiesOf(bytes - here, copyBytes) >= mostParts - writtenParts) { // no number is left
                 use.end();
                 return null;
             }
@@ -287,12 +318,16 @@ final class RdmaSender implements Completion, PacketSender {
 
     /** Fills a chunk, in several calls if memory of the group turns out to be freed, and writes it. */
     private boolean writeCopy(BufferGroup group, int operation) {
-        Slab chunk;
-        try {
-            chunk = chunk(operation);
-        } catch (FabricException e) {
-            connection.lost("a buffer for it cannot be registered: " + e.getMessage());
-            return false;
+        if (copied == 0) {
+            copyChunk = takeChunk();
+            if (copyChunk == NO_CHUNK) {
+                return false;
+            }
+            copied = Math.min(committed, copyBytes);
+        }
+        Slab chunk = chunks[copyChunk];
+        if (chunk == null) {
+            throw new IllegalStateException("a chunk that was not made");
         }
         if (filled < copied) {
             long before = group.remainingBytes();
@@ -304,9 +339,12 @@ final class RdmaSender implements Completion, PacketSender {
         }
         lock.lock();
         try {
+            chunkOf[operation] = copyChunk;
             if (!begin(chunk.address(), copied, chunk.descriptor(), operation)) {
+                chunkOf[operation] = NO_CHUNK;
                 return false;
             }
+            copyChunk = NO_CHUNK;
             copied = 0;
             filled = 0;
             return true;
@@ -315,13 +353,56 @@ final class RdmaSender implements Completion, PacketSender {
         }
     }
 
-    private Slab chunk(int operation) {
-        Slab chunk = chunks[operation];
-        if (chunk == null) {
-            chunk = regions.makingRoom(() -> port.newSlab(chunkBytes, Flags.FI_WRITE));
-            chunks[operation] = chunk;
+    /** Takes a chunk that no operation has; {@link #NO_CHUNK} if all have to come back first, or there are none. */
+    private int takeChunk() {
+        int free = freeChunks.get();
+        if (free == 0 && chunkCount < mostChunks && makeChunk()) {
+            free = freeChunks.get();
         }
+        awaitsChunk = free == 0;
+        if (free == 0) {
+            return NO_CHUNK;
+        }
+        int chunk = Integer.numberOfTrailingZeros(free);
+        int _ = freeChunks.addAndGet(-(1 << chunk));
         return chunk;
+    }
+
+    /** Makes a chunk. If that is impossible, those that there are have to do, or a smaller one. */
+    private boolean makeChunk() {
+        for (int bytes = copyBytes; ; bytes /= 2) {
+            try {
+                chunks[chunkCount] = newChunk(bytes);
+                copyBytes = bytes;
+                int _ = freeChunks.addAndGet(1 << chunkCount++);
+                return true;
+            } catch (FabricException e) {
+                if (chunkCount > 0) {
+                    mostChunks = chunkCount;
+                    return false;
+                }
+                if (!suffices(bytes / 2)) {
+                    connection.lost("a buffer for it cannot be registered: " + e.getMessage());
+                    return false;
+                }
+            }
+        }
+    }
+
+    private Slab newChunk(int bytes) {
+        return regions.makingRoom(() -> port.newSlab(bytes, Flags.FI_WRITE));
+    }
+
+    /** Whether chunks of this size can take any piece, and the rest of the one in front, in the parts it may have. */
+    private boolean suffices(int bytes) {
+        return bytes >= LEAST_BYTES
+                && copiesOf(chunkBytes, bytes) <= mostParts
+                && copiesOf(committed, bytes) <= mostParts - writtenParts;
+    }
+
+    /** How many chunks of a size a stretch takes. */
+    private static int copiesOf(int bytes, int chunk) {
+        return (bytes + chunk - 1) / chunk;
     }
 
     /** Begins a write, under the lock; false if the provider does not take it now. */
@@ -405,11 +486,7 @@ final class RdmaSender implements Completion, PacketSender {
 
     /** How many chunks it has made. */
     int chunkCount() {
-        int count = 0;
-        for (Slab chunk : chunks) {
-            count += chunk == null ? 0 : 1;
-        }
-        return count;
+        return chunkCount;
     }
 
     /** Whether the link still reads memory of the session. */
@@ -486,6 +563,10 @@ final class RdmaSender implements Completion, PacketSender {
     }
 
     private void end(int tag) {
+        if (chunkOf[tag] != NO_CHUNK) {
+            int _ = freeChunks.addAndGet(1 << chunkOf[tag]);
+            chunkOf[tag] = NO_CHUNK;
+        }
         boolean isBack = endUse(tag);
         if (isBack) {
             returned = returned + 1; // written by one thread at a time

@@ -13,6 +13,7 @@ package io.madeleine.tm.via.port;
  * @param maxRanges how many ranges of memory a message may have, at most
  * @param immediateBytes how many bytes of immediate data a write may carry, at most
  * @param virtualAddresses whether peers name memory by virtual addresses, not by offsets
+ * @param writableBytes how many bytes from which, or to which, writes go can be registered, at most; none come back
  */
 public record Strictness(
         boolean registersLocal,
@@ -22,10 +23,11 @@ public record Strictness(
         boolean choosesKeys,
         int maxRanges,
         int immediateBytes,
-        boolean virtualAddresses) {
+        boolean virtualAddresses,
+        long writableBytes) {
     /** No further restrictions. */
-    public static final Strictness NONE =
-            new Strictness(false, false, Integer.MAX_VALUE, 0, false, Integer.MAX_VALUE, Integer.MAX_VALUE, false);
+    public static final Strictness NONE = new Strictness(
+            false, false, Integer.MAX_VALUE, 0, false, Integer.MAX_VALUE, Integer.MAX_VALUE, false, Long.MAX_VALUE);
 
     /** The same, with other failures of registrations. */
     public Strictness failingEvery(int count) {
@@ -37,18 +39,49 @@ public record Strictness(
                 choosesKeys,
                 maxRanges,
                 immediateBytes,
-                virtualAddresses);
+                virtualAddresses,
+                writableBytes);
     }
 
     /** The same, with virtual addresses. */
     public Strictness withVirtualAddresses() {
         return new Strictness(
-                registersLocal, contextsInMemory, maxSends, failsEvery, choosesKeys, maxRanges, immediateBytes, true);
+                registersLocal,
+                contextsInMemory,
+                maxSends,
+                failsEvery,
+                choosesKeys,
+                maxRanges,
+                immediateBytes,
+                true,
+                writableBytes);
     }
 
     /** The same, without immediate data. */
     public Strictness withoutImmediateData() {
         return new Strictness(
-                registersLocal, contextsInMemory, maxSends, failsEvery, choosesKeys, maxRanges, 0, virtualAddresses);
+                registersLocal,
+                contextsInMemory,
+                maxSends,
+                failsEvery,
+                choosesKeys,
+                maxRanges,
+                0,
+                virtualAddresses,
+                writableBytes);
+    }
+
+    /** The same, with a limit of the memory of writes. */
+    public Strictness withWritableBytes(long bytes) {
+        return new Strictness(
+                registersLocal,
+                contextsInMemory,
+                maxSends,
+                failsEvery,
+                choosesKeys,
+                maxRanges,
+                immediateBytes,
+                virtualAddresses,
+                bytes);
     }
 }

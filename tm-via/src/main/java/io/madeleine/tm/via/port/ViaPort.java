@@ -119,7 +119,10 @@ public final class ViaPort implements AutoCloseable {
                 || settings.strictness().choosesKeys();
         KeyedRegistrar provider =
                 settings.strictness().choosesKeys() ? new ChosenKeys(fabric::register) : fabric::register;
-        this.registrar = settings.pins() ? new PinningRegistrar(provider) : provider;
+        KeyedRegistrar limited = settings.strictness().writableBytes() < Long.MAX_VALUE
+                ? new LimitedRegistrar(provider, settings.strictness().writableBytes())
+                : provider;
+        this.registrar = settings.pins() ? new PinningRegistrar(limited) : limited;
         this.keyMask = info.keyBytes() >= Long.BYTES ? Long.MAX_VALUE : (1L << Byte.SIZE * info.keyBytes()) - 1;
         this.injectBytes = Math.min(settings.maxInjectBytes(), info.injectBytes());
         this.receives = new Receives(this, settings.messageBytes(), receiver);
