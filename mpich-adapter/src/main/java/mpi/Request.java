@@ -352,25 +352,25 @@ public class Request implements Freeable {
 
     /** Waits for all. */
     public static Status[] waitAllStatus(Request[] requests) {
-        Requests.check(requests, "waitAll");
-        for (Request request : requests) {
-            if (request != null) {
-                request.await();
-            }
-        }
+        awaitAll(requests);
         return Requests.takeAll(requests);
     }
 
     /** As {@link #waitAllStatus}, without the statuses. */
     public static void waitAll(Request[] requests) {
+        awaitAll(requests);
+        Requests.endAll(requests);
+    }
+
+    /** Waits for the last one first: this wait sees most of the others end. */
+    private static void awaitAll(Request[] requests) {
         Requests.check(requests, "waitAll");
-        for (int i = requests.length - 1; i >= 0; i--) { // from the last, so that one wait sees most of them end
+        for (int i = requests.length - 1; i >= 0; i--) {
             Request request = requests[i];
             if (request != null) {
                 request.await();
             }
         }
-        Requests.endAll(requests);
     }
 
     /** As {@link #waitAllStatus}. */

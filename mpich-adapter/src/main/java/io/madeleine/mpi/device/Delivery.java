@@ -87,9 +87,13 @@ final class Delivery {
         }
     }
 
-    /** An eager message was matched when it arrived. */
+    /** An eager message was matched when it arrived. Called by the handler of arriving messages. */
     void consumed(Peer peer, long bytes, int sender) {
-        returnCredits(peer, Peer.cost(bytes));
+        if (peer.rank == peers.own()) {
+            peer.addCredits(Peer.cost(bytes));
+        } else if (peer.oweByHandler(Peer.cost(bytes))) {
+            returnOwed(peer);
+        }
         if (sender != 0) {
             acknowledge(peer, sender);
         }
@@ -99,8 +103,12 @@ final class Delivery {
         if (peer.rank == peers.own()) {
             peer.addCredits(cost);
         } else if (peer.owe(cost)) {
-            peer.post(controls.take(Header.CREDIT, 0, 0, 0, 0));
+            returnOwed(peer);
         }
+    }
+
+    private void returnOwed(Peer peer) {
+        peer.post(controls.take(Header.CREDIT, 0, 0, 0, 0));
     }
 
     private void acknowledge(Peer peer, int sender) {
