@@ -271,16 +271,25 @@ final class SendHalf implements Step {
      *     which also reports what is in the way
      */
     boolean sendWhole(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
-        if (selfDescribed
-                || table.select(bytes, sendMode, receiveMode) != 0
-                || !queue.isEmpty()
-                || !sendLock.tryTake()) {
+        return table.select(bytes, sendMode, receiveMode) == 0
+                && sendInOneStep(block, offset, bytes, receiveMode == ReceiveMode.EXPRESS);
+    }
+
+    /** As {@link #sendWhole}, for a header and a body that lie one behind the other and share a packet. */
+    boolean sendTogether(MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
+        return table.select(headerBytes, SendMode.SAFER, ReceiveMode.EXPRESS) == 0
+                && table.select(bodyBytes, SendMode.CHEAPER, ReceiveMode.CHEAPER) == 0
+                && sendInOneStep(blocks, offset, headerBytes + bodyBytes, true);
+    }
+
+    private boolean sendInOneStep(MemorySegment block, long offset, long bytes, boolean express) {
+        if (selfDescribed || !queue.isEmpty() || !sendLock.tryTake()) {
             return false;
         }
         int status = LinkStatus.CLOSED;
         try {
             if (!isLost()) {
-                status = insertion.sendWhole(block, offset, bytes, receiveMode == ReceiveMode.EXPRESS);
+                status = insertion.sendWhole(block, offset, bytes, express);
             }
         } catch (IllegalStateException | WrongThreadException _) { // the block's memory was freed
             ProgressEngine.afterFreedMemory();

@@ -215,6 +215,11 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
+    public boolean trySend(int remote, MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
+        return wholeMessages.trySend(connection(remote).sending(), blocks, offset, headerBytes, bodyBytes);
+    }
+
+    @Override
     public SendTask newSendTask(int remote, Runnable action) {
         Objects.requireNonNull(action, "action");
         return connection(remote).sending().tasks().newTask(action);

@@ -65,6 +65,19 @@ final class WholeMessages {
         return false;
     }
 
+    /** Sends a message of a header and a body, one behind the other, if it can leave in one step. */
+    boolean trySend(SendHalf sending, MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
+        StackRoom.ensureToMove();
+        Objects.requireNonNull(blocks, "blocks");
+        Objects.checkFromIndexSize(offset, headerBytes, blocks.byteSize());
+        Objects.checkFromIndexSize(offset + headerBytes, bodyBytes, blocks.byteSize());
+        if (sending.sendTogether(blocks, offset, headerBytes, bodyBytes)) {
+            return true;
+        }
+        sending.throwIfLost();
+        return false;
+    }
+
     private static long deadlineNs(long timeout, @Nullable TimeUnit unit) {
         return unit == null ? ProgressEngine.NO_DEADLINE : Deadlines.after(timeout, unit);
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for the headers of messages that leave at once. The first platform thread that asks has a header of its own
+ * Memory for the headers of messages that leave at once, with room for a short body behind each. The first platform thread that asks has a header of its own
  * for good, all others share one. So a thread that sends one message after the other executes no atomic instruction for
  * this: such an instruction waits until the line of the message before has come from the receiver's processor.
  *
@@ -17,8 +17,15 @@ import org.jspecify.annotations.Nullable;
 final class NowHeaders {
     private static final VarHandle OWNER = owner();
 
-    private final MemorySegment own = Arena.ofAuto().allocate(Header.BYTES, 64);
-    private final MemorySegment shared = Arena.ofAuto().allocate(Header.BYTES, 64);
+    /** The longest body that is copied behind its header: to copy it twice takes less than the steps of a message. */
+    static final int BODY_BYTES = 6 << 10;
+
+    /** Made when it is first needed, as {@link #shared} is: a process has such memory for each peer. */
+    private @Nullable MemorySegment own;
+
+    /** Only the thread accesses it that has set {@link #sharedTaken}. */
+    private @Nullable MemorySegment shared;
+
     private final AtomicBoolean sharedTaken = new AtomicBoolean();
 
     private volatile @Nullable Thread owner;
@@ -41,11 +48,28 @@ final class NowHeaders {
         Thread first = owner;
         if (first == self || first == null && !self.isVirtual() && OWNER.compareAndSet(this, null, self)) {
             if (!ownTaken) {
+                MemorySegment header = own == null ? allocate() : own;
+                own = header;
                 ownTaken = true;
-                return own;
+                return header;
             }
         }
-        return sharedTaken.compareAndSet(false, true) ? shared : null;
+        return sharedTaken.compareAndSet(false, true) ? takeShared() : null;
+    }
+
+    private MemorySegment takeShared() {
+        try {
+            MemorySegment header = shared == null ? allocate() : shared;
+            shared = header;
+            return header;
+        } catch (OutOfMemoryError e) {
+            sharedTaken.setRelease(false);
+            throw e;
+        }
+    }
+
+    private static MemorySegment allocate() {
+        return Arena.ofAuto().allocate(Header.BYTES + BODY_BYTES, 64);
     }
 
     /** Gives memory back that the calling thread has taken. */
@@ -59,6 +83,6 @@ final class NowHeaders {
 
     /** Whether the memory is the owner's, which is the calling thread then. */
     boolean isOwn(MemorySegment header) {
-        return header.address() == own.address();
+        return header == own;
     }
 }

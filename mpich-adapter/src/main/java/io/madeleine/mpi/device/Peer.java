@@ -193,8 +193,8 @@ final class Peer {
         return isSent || failed != null;
     }
 
-    /** Sends an eager message whose body the header holds, if it can leave at once; else nothing has happened. */
-    boolean trySendInline(MemorySegment segment, long offset, long bytes, long context, int tag) {
+    /** Sends a short eager message if it can leave at once; else nothing has happened. */
+    boolean trySendEager(MemorySegment segment, long offset, long bytes, long context, int tag) {
         MemorySegment nowHeader = queued.get() != 0 || failure != null ? null : nowHeaders.take();
         if (nowHeader == null) {
             return false;
@@ -208,8 +208,7 @@ final class Peer {
             if (hasCredits) {
                 returned = takeOwed();
                 Header.write(nowHeader, Header.EAGER, returned, context, tag, 0, bytes);
-                MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
-                isSent = channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+                isSent = trySendWithBody(nowHeader, segment, offset, bytes);
             }
         } catch (PeerFailedException | IllegalStateException e) {
             // The peer is lost, or the memory was freed: the operation that follows says so.
@@ -244,7 +243,7 @@ final class Peer {
             if (bytes <= Header.INLINE_BYTES) {
                 MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
                 channel.send(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
-            } else {
+            } else if (bytes > NowHeaders.BODY_BYTES || !trySendWithBody(nowHeader, segment, offset, bytes)) {
                 sendWithBody(nowHeader, segment, offset, bytes);
             }
         } catch (MadeleineException | IllegalStateException e) { // nothing was sent
@@ -255,6 +254,16 @@ final class Peer {
             nowHeaders.give(nowHeader);
         }
         return true;
+    }
+
+    /** Copies a short body into the header or behind it, and sends both if they can leave at once. */
+    private boolean trySendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {
+        if (bytes <= Header.INLINE_BYTES) {
+            MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
+            return channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        }
+        MemorySegment.copy(segment, offset, nowHeader, Header.BYTES, bytes);
+        return channel.trySend(rank, nowHeader, 0, Header.BYTES, bytes);
     }
 
     private void sendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {

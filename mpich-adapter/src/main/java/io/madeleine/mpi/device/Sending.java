@@ -87,9 +87,9 @@ final class Sending {
      * @return false if it cannot; nothing has happened then
      */
     boolean trySend(MemorySegment segment, long offset, long bytes, int target, long context, int tag) {
-        return bytes <= Header.INLINE_BYTES
+        return bytes <= Math.min(NowHeaders.BODY_BYTES, eagerBytes)
                 && target != peers.own()
-                && peers.get(target).trySendInline(segment, offset, bytes, context, tag);
+                && peers.get(target).trySendEager(segment, offset, bytes, context, tag);
     }
 
     /**

@@ -74,7 +74,7 @@ class NowHeadersTest {
                     MemorySegment header = headers.take();
                     if (header != null) {
                         header.fill((byte) mark);
-                        for (long at = 0; at < header.byteSize(); at++) {
+                        for (long at = 0; at < Header.BYTES; at++) {
                             if (header.get(java.lang.foreign.ValueLayout.JAVA_BYTE, at) != mark) {
                                 failures[0]++;
                             }

@@ -21,9 +21,10 @@ import org.junit.jupiter.api.Test;
 class PeerTest {
     private static final int CREDIT_BYTES = 64 << 10;
 
-    private final MemorySegment sent = Arena.ofAuto().allocate(Header.BYTES);
+    private final MemorySegment sent = Arena.ofAuto().allocate(Header.BYTES + NowHeaders.BODY_BYTES);
     private final List<String> calls = new ArrayList<>();
     private boolean hasRoom = true;
+    private long sentBytes;
 
     private final Channel channel = (Channel) Proxy.newProxyInstance(
             Channel.class.getClassLoader(), new Class<?>[] {Channel.class}, (_, method, arguments) -> {
@@ -36,7 +37,10 @@ class PeerTest {
                                     return null;
                                 });
                     case "trySend" -> {
-                        MemorySegment.copy((MemorySegment) arguments[1], 0, sent, 0, Header.BYTES);
+                        MemorySegment blocks = (MemorySegment) arguments[1];
+                        long bytes = (long) arguments[3] + (arguments.length == 5 ? (long) arguments[4] : 0);
+                        MemorySegment.copy(blocks, (long) arguments[2], sent, 0, bytes);
+                        sentBytes = bytes;
                         yield hasRoom;
                     }
                     case "tryBeginPacking" -> Optional.empty();
@@ -102,7 +106,7 @@ class PeerTest {
         Short first = new Short();
         assertFalse(peer.owe(5));
         hasRoom = false;
-        assertFalse(peer.trySendInline(MemorySegment.ofArray(new byte[8]), 0, 8, 3, 4));
+        assertFalse(peer.trySendEager(MemorySegment.ofArray(new byte[8]), 0, 8, 3, 4));
         hasRoom = true;
         peer.post(first);
         assertEquals(5, Header.credits(sent));
@@ -111,12 +115,49 @@ class PeerTest {
     @Test
     void shouldSendAShortBodyInItsHeader() {
         MemorySegment body = MemorySegment.ofArray(new long[] {1, 0x1234_5678_9abc_def0L});
-        assertTrue(peer.trySendInline(body, 8, 8, 33, 44));
+        assertTrue(peer.trySendEager(body, 8, 8, 33, 44));
         assertEquals(Header.EAGER, Header.kind(sent));
         assertEquals(33, Header.context(sent));
         assertEquals(44, Header.tag(sent));
         assertEquals(8, Header.bytes(sent));
         assertEquals(0x1234_5678_9abc_def0L, sent.get(ValueLayout.JAVA_LONG_UNALIGNED, Header.INLINE_OFFSET));
+    }
+
+    @Test
+    void shouldSendALongerBodyBehindItsHeader() {
+        byte[] bytes = new byte[NowHeaders.BODY_BYTES];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (i * 31);
+        }
+        MemorySegment body = MemorySegment.ofArray(bytes);
+        for (int length : new int[] {Header.INLINE_BYTES + 1, 1000, NowHeaders.BODY_BYTES - 5}) {
+            assertTrue(peer.trySendEager(body, 5, length, 33, 44));
+            assertEquals(length, Header.bytes(sent));
+            assertEquals(Header.BYTES + length, sentBytes);
+            assertEquals(-1, body.asSlice(5, length).mismatch(sent.asSlice(Header.BYTES, length)), length + " bytes");
+            peer.addCredits(Peer.cost(length));
+        }
+    }
+
+    /** The handler notes several together, but no more than a 16th of all. */
+    @Test
+    void shouldReturnTheCreditsThatTheHandlerOwesSeveralAtATime() {
+        int all = CREDIT_BYTES / Header.CREDIT_BYTES;
+        int returned = 0;
+        for (int i = 0; i < all; i++) {
+            boolean _ = peer.oweByHandler(1);
+            returned += peer.takeOwed();
+            assertTrue(i + 1 - returned < all / 16, returned + " of " + (i + 1));
+        }
+    }
+
+    @Test
+    void shouldAskForAMessageOfItsOwnOnceTheHandlerOwesAQuarter() {
+        int asked = 0;
+        for (int i = 0; i < CREDIT_BYTES / Header.CREDIT_BYTES / 2; i++) {
+            asked += peer.oweByHandler(1) ? 1 : 0;
+        }
+        assertEquals(1, asked);
     }
 
     /** One that could not leave pays nothing. */
@@ -126,15 +167,15 @@ class PeerTest {
         int most = CREDIT_BYTES / Header.CREDIT_BYTES / Peer.cost(8);
         hasRoom = false;
         for (int i = 0; i < 2 * most; i++) {
-            assertFalse(peer.trySendInline(body, 0, 8, 3, 4));
+            assertFalse(peer.trySendEager(body, 0, 8, 3, 4));
         }
         hasRoom = true;
         for (int i = 0; i < most; i++) {
-            assertTrue(peer.trySendInline(body, 0, 8, 3, 4), "message " + i + " of " + most);
+            assertTrue(peer.trySendEager(body, 0, 8, 3, 4), "message " + i + " of " + most);
         }
-        assertFalse(peer.trySendInline(body, 0, 8, 3, 4));
+        assertFalse(peer.trySendEager(body, 0, 8, 3, 4));
         peer.addCredits(Peer.cost(8));
-        assertTrue(peer.trySendInline(body, 0, 8, 3, 4));
+        assertTrue(peer.trySendEager(body, 0, 8, 3, 4));
     }
 
     @Test
@@ -142,6 +183,6 @@ class PeerTest {
         hasRoom = false;
         peer.post(new Short());
         hasRoom = true;
-        assertFalse(peer.trySendInline(MemorySegment.ofArray(new byte[8]), 0, 8, 3, 4));
+        assertFalse(peer.trySendEager(MemorySegment.ofArray(new byte[8]), 0, 8, 3, 4));
     }
 }

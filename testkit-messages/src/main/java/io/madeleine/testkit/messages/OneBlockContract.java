@@ -379,6 +379,66 @@ abstract class OneBlockContract extends LayoutContract {
         });
     }
 
+    /** Whatever of it does not lie in one packet is not sent at all. */
+    @Test
+    void shouldSendAHeaderAndABodyAtOnceOrNotAtAll() {
+        open(2);
+        int headerBytes = 56;
+        for (int bodyBytes : new int[] {0, 1, 24, 300, 2_000, 6_000, 100_000}) {
+            MemorySegment blocks = Pattern.fill(bodyBytes, block(3 + headerBytes + bodyBytes));
+            if (!channel(0).trySend(1, blocks, 3, headerBytes, bodyBytes)) {
+                assertTrue(channel(1).tryBeginUnpacking(0).isEmpty(), "nothing of a message that was not sent");
+                continue;
+            }
+            MemorySegment header = block(headerBytes);
+            MemorySegment body = block(bodyBytes);
+            try (IncomingMessage message = channel(1).beginUnpacking(0)) {
+                message.unpack(header, SendMode.SAFER, EXPRESS);
+                assertEquals(-1, blocks.asSlice(3, headerBytes).mismatch(header), bodyBytes + " bytes behind it");
+                message.unpack(body, SendMode.CHEAPER, CHEAPER);
+                message.endUnpacking();
+            }
+            assertEquals(-1, blocks.asSlice(3 + headerBytes).mismatch(body), bodyBytes + " bytes");
+        }
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldTellWhichHeadersAndBodiesCanNeverBeSentAtOnce() {
+        open(2);
+        MemorySegment blocks = block(8);
+        for (long[] place : new long[][] {{-1, 4, 4}, {0, 9, 0}, {0, 4, 5}, {1, 4, 4}, {0, -1, 4}, {0, 4, -1}}) {
+            assertThrows(
+                    IndexOutOfBoundsException.class, () -> channel(0).trySend(1, blocks, place[0], place[1], place[2]));
+        }
+        assertThrows(IndexOutOfBoundsException.class, () -> channel(0).trySend(1, blocks, 4, 4, Long.MAX_VALUE));
+        assertThrows(IllegalArgumentException.class, () -> channel(0).trySend(0, blocks, 0, 4, 4));
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldHandAHeaderAndABodySentAtOnceToTheHandler() {
+        open(2);
+        MemorySegment received = block(8);
+        AtomicInteger sum = new AtomicInteger();
+        channel(1).onMessage(message -> {
+            message.unpack(received, 0, 4, SendMode.SAFER, EXPRESS);
+            message.unpack(received, 4, 4, SendMode.CHEAPER, CHEAPER);
+            message.endUnpacking();
+            message.close();
+            sum.addAndGet(received.get(JAVA_INT, 0) + 2 * received.get(JAVA_INT, 4));
+        });
+        MemorySegment blocks = block(8);
+        int expected = 0;
+        for (int i = 1; i <= 100; i++) {
+            blocks.set(JAVA_INT, 0, i);
+            blocks.set(JAVA_INT, 4, 1000 + i);
+            expected += channel(0).trySend(1, blocks, 0, 4, 4) ? i + 2 * (1000 + i) : 0;
+        }
+        int wanted = expected;
+        eventually("all are handled", () -> sum.get() == wanted);
+    }
+
     private boolean trySend(MemorySegment block) {
         return channel(0).trySend(1, block, 0, block.byteSize(), SendMode.SAFER, EXPRESS);
     }
