@@ -129,19 +129,28 @@ public interface Channel {
 
     /**
      * As {@link #trySend(int, MemorySegment, long, long, SendMode, ReceiveMode)}, for a message of two blocks that lie
-     * one behind the other: a header, as if packed {@link SendMode#SAFER} and {@link ReceiveMode#EXPRESS}, and a body,
-     * as if packed {@link SendMode#CHEAPER} and {@link ReceiveMode#CHEAPER}. The receiver unpacks two blocks.
+     * one behind the other: a header, as if packed {@link SendMode#SAFER} and {@link ReceiveMode#EXPRESS}, and a body.
+     * The receiver unpacks two blocks.
      *
      * @param blocks the memory of both
      * @param offset where the header begins, in bytes
      * @param headerBytes the length of the header
      * @param bodyBytes the length of the body
+     * @param sendMode that of the body
+     * @param receiveMode that of the body
      * @return whether the message was sent; if not, nothing of it was
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      * @throws IndexOutOfBoundsException if the blocks do not lie in the segment
      * @throws PeerFailedException if the process has died or left
      */
-    boolean trySend(int remote, MemorySegment blocks, long offset, long headerBytes, long bodyBytes);
+    boolean trySend(
+            int remote,
+            MemorySegment blocks,
+            long offset,
+            long headerBytes,
+            long bodyBytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode);
 
     /**
      * Makes a task that runs {@code action} when a message to {@code remote} can begin, for code that must not wait and

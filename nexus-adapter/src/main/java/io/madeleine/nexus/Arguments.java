@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to caller.
  */
 public final class Arguments {
+    /** The longest second block that is worth the call: a longer one takes steps anyway, and does not fit a packet. */
+    private static final int MOST_AT_ONCE_BYTES = 1 << 14;
+
     private static final int INITIAL_BYTES = 128;
     private static final int INITIAL_BULKS = 2;
     private static final long NO_DEADLINE = Long.MAX_VALUE;
@@ -323,16 +326,20 @@ public final class Arguments {
     }
 
     /**
-     * Sends the whole request if it is one small block and can leave at once; never waits.
+     * Sends the whole request if it is one or two small blocks and can leave at once; never waits.
      *
      * @return whether it was sent; if not, nothing of it was
      */
     boolean trySend(Channel channel, int rank, int endpoint, int handler) {
-        if (end > RequestLayout.FIRST_BYTES || bulkCount > 0) {
+        int second = end - RequestLayout.FIRST_BYTES;
+        if (bulkCount > 0 || second > MOST_AT_ONCE_BYTES) {
             return false;
         }
         putHeader(endpoint, handler, 0);
-        return channel.trySend(rank, memory.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        return second <= 0
+                ? channel.trySend(rank, memory.segment(), 0, RequestLayout.FIRST_BYTES, SendMode.SAFER, EXPRESS)
+                : channel.trySend(
+                        rank, memory.segment(), 0, RequestLayout.FIRST_BYTES, second, SendMode.SAFER, EXPRESS);
     }
 
     private void putHeader(int endpoint, int handler, int hasBulks) {

@@ -276,9 +276,15 @@ final class SendHalf implements Step {
     }
 
     /** As {@link #sendWhole}, for a header and a body that lie one behind the other and share a packet. */
-    boolean sendTogether(MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
+    boolean sendTogether(
+            MemorySegment blocks,
+            long offset,
+            long headerBytes,
+            long bodyBytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode) {
         return table.select(headerBytes, SendMode.SAFER, ReceiveMode.EXPRESS) == 0
-                && table.select(bodyBytes, SendMode.CHEAPER, ReceiveMode.CHEAPER) == 0
+                && table.select(bodyBytes, sendMode, receiveMode) == 0
                 && sendInOneStep(blocks, offset, headerBytes + bodyBytes, true);
     }
 

@@ -215,8 +215,16 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
-    public boolean trySend(int remote, MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
-        return wholeMessages.trySend(connection(remote).sending(), blocks, offset, headerBytes, bodyBytes);
+    public boolean trySend(
+            int remote,
+            MemorySegment blocks,
+            long offset,
+            long headerBytes,
+            long bodyBytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode) {
+        return wholeMessages.trySend(
+                connection(remote).sending(), blocks, offset, headerBytes, bodyBytes, sendMode, receiveMode);
     }
 
     @Override

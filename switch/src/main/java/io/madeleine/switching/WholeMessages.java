@@ -66,12 +66,19 @@ final class WholeMessages {
     }
 
     /** Sends a message of a header and a body, one behind the other, if it can leave in one step. */
-    boolean trySend(SendHalf sending, MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
+    boolean trySend(
+            SendHalf sending,
+            MemorySegment blocks,
+            long offset,
+            long headerBytes,
+            long bodyBytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode) {
         StackRoom.ensureToMove();
-        Objects.requireNonNull(blocks, "blocks");
+        MessageHandle.require(blocks, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, headerBytes, blocks.byteSize());
         Objects.checkFromIndexSize(offset + headerBytes, bodyBytes, blocks.byteSize());
-        if (sending.sendTogether(blocks, offset, headerBytes, bodyBytes)) {
+        if (sending.sendTogether(blocks, offset, headerBytes, bodyBytes, sendMode, receiveMode)) {
             return true;
         }
         sending.throwIfLost();

@@ -263,7 +263,7 @@ final class Peer {
             return channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
         }
         MemorySegment.copy(segment, offset, nowHeader, Header.BYTES, bytes);
-        return channel.trySend(rank, nowHeader, 0, Header.BYTES, bytes);
+        return channel.trySend(rank, nowHeader, 0, Header.BYTES, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
     }
 
     private void sendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {

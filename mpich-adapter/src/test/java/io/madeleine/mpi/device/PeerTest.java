@@ -38,7 +38,7 @@ class PeerTest {
                                 });
                     case "trySend" -> {
                         MemorySegment blocks = (MemorySegment) arguments[1];
-                        long bytes = (long) arguments[3] + (arguments.length == 5 ? (long) arguments[4] : 0);
+                        long bytes = (long) arguments[3] + (arguments.length == 7 ? (long) arguments[4] : 0);
                         MemorySegment.copy(blocks, (long) arguments[2], sent, 0, bytes);
                         sentBytes = bytes;
                         yield hasRoom;

@@ -386,7 +386,7 @@ abstract class OneBlockContract extends LayoutContract {
         int headerBytes = 56;
         for (int bodyBytes : new int[] {0, 1, 24, 300, 2_000, 6_000, 100_000}) {
             MemorySegment blocks = Pattern.fill(bodyBytes, block(3 + headerBytes + bodyBytes));
-            if (!channel(0).trySend(1, blocks, 3, headerBytes, bodyBytes)) {
+            if (!trySend(blocks, 3, headerBytes, bodyBytes)) {
                 assertTrue(channel(1).tryBeginUnpacking(0).isEmpty(), "nothing of a message that was not sent");
                 continue;
             }
@@ -408,11 +408,12 @@ abstract class OneBlockContract extends LayoutContract {
         open(2);
         MemorySegment blocks = block(8);
         for (long[] place : new long[][] {{-1, 4, 4}, {0, 9, 0}, {0, 4, 5}, {1, 4, 4}, {0, -1, 4}, {0, 4, -1}}) {
-            assertThrows(
-                    IndexOutOfBoundsException.class, () -> channel(0).trySend(1, blocks, place[0], place[1], place[2]));
+            assertThrows(IndexOutOfBoundsException.class, () -> trySend(blocks, place[0], place[1], place[2]));
         }
-        assertThrows(IndexOutOfBoundsException.class, () -> channel(0).trySend(1, blocks, 4, 4, Long.MAX_VALUE));
-        assertThrows(IllegalArgumentException.class, () -> channel(0).trySend(0, blocks, 0, 4, 4));
+        assertThrows(IndexOutOfBoundsException.class, () -> trySend(blocks, 4, 4, Long.MAX_VALUE));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> channel(0).trySend(0, blocks, 0, 4, 4, SendMode.CHEAPER, CHEAPER));
         checkUsable(0, 1);
     }
 
@@ -433,10 +434,14 @@ abstract class OneBlockContract extends LayoutContract {
         for (int i = 1; i <= 100; i++) {
             blocks.set(JAVA_INT, 0, i);
             blocks.set(JAVA_INT, 4, 1000 + i);
-            expected += channel(0).trySend(1, blocks, 0, 4, 4) ? i + 2 * (1000 + i) : 0;
+            expected += trySend(blocks, 0, 4, 4) ? i + 2 * (1000 + i) : 0;
         }
         int wanted = expected;
         eventually("all are handled", () -> sum.get() == wanted);
+    }
+
+    private boolean trySend(MemorySegment blocks, long offset, long headerBytes, long bodyBytes) {
+        return channel(0).trySend(1, blocks, offset, headerBytes, bodyBytes, SendMode.CHEAPER, CHEAPER);
     }
 
     private boolean trySend(MemorySegment block) {
