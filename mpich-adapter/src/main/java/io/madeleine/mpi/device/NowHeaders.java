@@ -8,9 +8,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for the headers of messages that leave at once, with room for a short body behind each. The first platform thread that asks has a header of its own
- * for good, all others share one. So a thread that sends one message after the other executes no atomic instruction for
- * this: such an instruction waits until the line of the message before has come from the receiver's processor.
+ * Memory for the headers of messages that leave at once, with room for a short body behind each. The first platform
+ * thread that asks has a header of its own for good, all others share one. So a thread that sends one message after the
+ * other executes no atomic instruction for this: such an instruction waits until the line of the message before has
+ * come from the receiver's processor.
  *
  * <p>Threading: thread-safe.
  */
