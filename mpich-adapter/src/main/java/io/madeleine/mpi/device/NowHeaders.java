@@ -84,6 +84,7 @@ final class NowHeaders {
 
     /** Whether the memory is the owner's, which is the calling thread then. */
     boolean isOwn(MemorySegment header) {
-        return header == own;
+        MemorySegment mine = own;
+        return mine != null && header.address() == mine.address();
     }
 }
