@@ -21,9 +21,9 @@ import java.util.function.BooleanSupplier;
 final class Sleeping {
     /**
      * The session's own thread checks this often whether the lead is free: the taker's stack may have overflowed before
-     * it could tell.
+     * it could tell. Not more often: a wake-up of an idle process takes milliseconds, since nothing is in the caches.
      */
-    private static final long LONGEST_ASIDE_NS = 1_000_000_000;
+    private static final long LONGEST_ASIDE_NS = 3_000_000_000L;
 
     private static final long FOREVER = Long.MAX_VALUE;
 

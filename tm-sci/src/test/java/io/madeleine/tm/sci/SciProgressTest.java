@@ -276,7 +276,7 @@ class SciProgressTest {
             nowNs += longestNs + 1;
             progress.poll(nowNs);
         }
-        assertEquals(TimeUnit.SECONDS.toNanos(1), longestNs);
+        assertEquals(TimeUnit.SECONDS.toNanos(3), longestNs);
         send(pair.leftShort(), 0);
         assertEquals(1, progress.poll(nowNs + 1));
         assertEquals(TimeUnit.MILLISECONDS.toNanos(100), sleepInVain(progress, nowNs + 2));

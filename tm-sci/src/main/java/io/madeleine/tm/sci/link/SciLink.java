@@ -20,7 +20,7 @@ interface SciLink {
     /** Whether a send that was {@link io.madeleine.pmm.spi.LinkStatus#PENDING} would move data now. */
     boolean hasRoom();
 
-    /** Releases peer memory that is no longer of use. Called once to ten times a second. */
+    /** Releases peer memory that is no longer of use. Called ten times a second, or less often if idle. */
     default void tidy() {}
 
     /** Releases what the link has mapped of the peer beyond the segment. No other call follows. */

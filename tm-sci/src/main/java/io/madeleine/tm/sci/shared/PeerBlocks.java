@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a peer's {@linkplain SharedBlocks shared blocks}, mapped when they are first read. Files that the owner
- * has freed are unmapped once to ten times a second, and when many new ones have been mapped since the last look.
+ * has freed are unmapped ten times a second, in an idle process once in three seconds, and when many new ones have been
+ * mapped since the last look.
  *
  * <p>Threading: thread-safe by a spin lock, which is held for the length of a copy.
  */

@@ -57,7 +57,7 @@ public final class SciProgress implements ProgressSource {
     private static final long LONGEST_UNSEEN_NS = 100_000_000;
 
     /** How long an idle process sleeps at most: each look that finds nothing doubles the time until the next. */
-    private static final long LONGEST_SLEEP_NS = 1_000_000_000;
+    private static final long LONGEST_SLEEP_NS = 3_000_000_000L;
 
     private final Inbox inbox;
     private final Reactor reactor;

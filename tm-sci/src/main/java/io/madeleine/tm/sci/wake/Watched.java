@@ -84,6 +84,6 @@ public interface Watched {
     /** Asks the peer to announce room, then checks whether a stalled link has room already, or can never send again. */
     boolean isStallOver();
 
-    /** Releases peer memory that is no longer of use. Called once to ten times a second. */
+    /** Releases peer memory that is no longer of use. Called ten times a second, or less often if idle. */
     void tidy();
 }
