@@ -112,6 +112,9 @@ final class RegisteredSender implements Completion, PacketSender {
 
     private int pending() {
         awaitsRoom = true;
+        if (hasRoomAgain()) { // made by a completion that did not see yet that somebody waits
+            connection.activate();
+        }
         return connection.isOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
     }
 
@@ -255,7 +258,7 @@ final class RegisteredSender implements Completion, PacketSender {
         if (isBack) {
             returned = returned + 1; // written by one thread at a time
         }
-        busy.setRelease(tag, 0);
+        busy.set(tag, 0); // a full fence: whoever begins to wait sees it, or is seen
         if (isBack || awaitsRoom) {
             connection.activate();
         }
