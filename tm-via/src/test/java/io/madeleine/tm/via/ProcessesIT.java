@@ -138,6 +138,7 @@ class ProcessesIT {
                 var late = side.connect(other.identity, other.adapter.address(), "late", true);
                 driveUntil(side, other, late::isDone);
                 assertThrows(CompletionException.class, late::join);
+                assertEquals(0, ((ViaAdapter) side.adapter).port().outstanding().count(), "it is polled for nothing");
             } else {
                 assertEquals("", loss.reason);
             }

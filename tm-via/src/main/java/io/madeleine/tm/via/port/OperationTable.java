@@ -148,13 +148,16 @@ final class OperationTable {
         return order(operation);
     }
 
-    /** Tells the owners of all operations under way that they have failed. */
-    void failAll(String reason) {
+    /** Tells the owners of all operations under way that they have failed; returns how many were no receives. */
+    int failAll(String reason) {
+        int failed = 0;
         for (int i = 0; i < Math.min(owners.length, CHUNK * orders.length); i++) {
             if (order(i) != 0) {
+                failed += order(i) > 0 ? 1 : 0;
                 fail(i, 0, reason);
             }
         }
+        return failed;
     }
 
     /** Frees operations of which none is outstanding. */

@@ -516,7 +516,10 @@ public final class ViaPort implements AutoCloseable {
         if (why == null) {
             return pollLocked();
         }
-        table.failAll(why); // what began before its thread saw that the endpoint has stopped
+        int failed = table.failAll(why); // later also what began before its thread saw that the endpoint has stopped
+        for (int i = 0; i < failed; i++) {
+            outstanding.end(); // no longer a reason to poll
+        }
         return 0;
     }
 
