@@ -54,7 +54,7 @@ record Ranks(
                 Optional.empty(),
                 List.of(),
                 _ -> List.<String>of(),
-                System.getProperty("java.class.path"));
+                ClassArchive.OWN.classPath());
     }
 
     /** The same with these arguments, as text. */
@@ -143,6 +143,9 @@ record Ranks(
     /** What stands behind {@code java}, with these options in front. */
     List<String> javaArguments(List<String> more) {
         List<String> all = new ArrayList<>(CORE_FLAGS);
+        if (classPath.equals(ClassArchive.OWN.classPath())) {
+            all.addAll(ClassArchive.OWN.options());
+        }
         all.addAll(javaOptions);
         all.addAll(more);
         all.addAll(List.of("-cp", classPath, program.getName()));
