@@ -76,6 +76,23 @@ class HalvesTest {
                 action, task -> Thread.ofPlatform().daemon().start(task));
     }
 
+    /** Starts a thread and answers when it waits. */
+    private static CompletableFuture<Void> startToWait(Runnable action) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread thread = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                action.run();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+        });
+        while (thread.getState() == Thread.State.NEW || thread.getState() == Thread.State.RUNNABLE) {
+            Thread.onSpinWait();
+        }
+        return done;
+    }
+
     private static void join(CompletableFuture<?> started) throws Exception {
         started.get(20, TimeUnit.SECONDS);
     }
@@ -361,18 +378,18 @@ class HalvesTest {
         OutgoingMessage out =
                 channel(1).beginPacking(0).pack(Pattern.fill(1, block(LARGE)), SendMode.CHEAPER, ReceiveMode.CHEAPER);
         Completion sent = out.endPackingAsync();
-        CompletableFuture<Void> inLine =
-                start(() -> checkFails(0, () -> channel(1).beginPacking(0)));
-        CompletableFuture<Void> waiting =
-                start(() -> checkFails(0, () -> channel(1).beginUnpacking(0)));
-        CompletableFuture<Void> waitingForAny =
-                start(() -> checkFails(-1, () -> channel(1).beginUnpacking()));
+        List<CompletableFuture<Void>> waits = new ArrayList<>();
+        for (int i = 0; i < 3; i++) { // of each kind, one at most leads, and learns of the loss itself
+            waits.add(startToWait(() -> checkFails(0, () -> channel(1).beginPacking(0))));
+            waits.add(startToWait(() -> checkFails(0, () -> channel(1).beginUnpacking(0))));
+            waits.add(startToWait(() -> checkFails(-1, () -> channel(1).beginUnpacking())));
+        }
         sessions.die(0);
         checkFails(0, sent::await);
         out.close();
-        join(inLine);
-        join(waiting);
-        join(waitingForAny);
+        for (CompletableFuture<Void> wait : waits) {
+            join(wait);
+        }
         checkFails(0, () -> channel(1).tryBeginPacking(0));
         checkFails(0, () -> channel(1).tryBeginUnpacking(0));
         assertTrue(receiving.isExhausted());
