@@ -53,6 +53,11 @@ final class ShmFiles {
         }
     }
 
+    /** The file of an endpoint with this name. */
+    static Path of(byte[] endpoint) {
+        return DIRECTORY.resolve(fileName(endpoint));
+    }
+
     private static String fileName(byte[] endpoint) {
         String text = new String(endpoint, StandardCharsets.UTF_8);
         int begin = text.indexOf(SCHEME_END);

@@ -82,6 +82,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final ViaProgress progress;
     private final RegionUses regions;
     private final Peers peers;
+    private final ShmLocks locks;
     private final ViaRemoteMemory remote;
     private final ConnectionTable connections;
     private final ConnectionManager manager;
@@ -132,6 +133,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 sizes.rdma().trustsNative());
         this.address = ViaAddress.own(info.provider(), port.name());
         this.peers = new Peers(port, isShared);
+        this.locks = new ShmLocks(address);
         if (isShared) {
             LocalEndpoints.open(localName());
         }
@@ -212,6 +214,9 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     CompletableFuture<ProtocolConnection> connect(String channel, ConnectionRequest request) {
         PendingConnection wanted = manager.prepare(channel, request);
+        if (isShared) {
+            ViaAddress.read(request.peerAddress()).ifPresent(locks::add);
+        }
         lock.lock();
         try {
             manager.request(wanted);
@@ -732,6 +737,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             lock.unlock();
         }
         graves.forEach(ViaConnection::drop);
+        locks.close();
         regions.close();
         LocalEndpoints.close(localName(), this::free);
     }

@@ -17,15 +17,22 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -143,6 +150,50 @@ class ProcessesIT {
                 assertEquals("", loss.reason);
             }
         }
+    }
+
+    /** As it does while it polls; whoever sends to it spins within libfabric then. */
+    @Test
+    void shouldGoOnWhenAProcessIsKilledThatHoldsTheLockOfItsMemory() throws Exception {
+        String session = "locks-" + System.nanoTime();
+        ViaPmm driver = Fabrics.driver("shm", true);
+        BufferedReader said = start(EchoProgram.class, "shm", session, true);
+        try (Side side = new Side(driver, session, EchoProgram.PEER_ID);
+                FileChannel file = connectAndOpenMemory(side, said)) {
+            new ProcessBuilder("kill", "-STOP", String.valueOf(process.pid()))
+                    .start()
+                    .waitFor();
+            try {
+                setLock(file, 0);
+                CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
+                    TransmissionLink link = side.connection().links().getLast();
+                    long header = PacketHeader.of(BLOCK_BYTES, 0, 0, FIRST_AND_LAST);
+                    EchoProgram.send(side, link, header, side.arenas.lasting().allocate(BLOCK_BYTES, 8));
+                    while (side.loss.isEmpty()) {
+                        side.poll();
+                    }
+                });
+                assertThrows(
+                        TimeoutException.class, () -> sender.get(1, TimeUnit.SECONDS), "nobody waits for the lock");
+                process.destroyForcibly().waitFor();
+                sender.get(SOON_NS, TimeUnit.NANOSECONDS);
+                assertTrue(side.loss.contains("has ended"), side.loss);
+            } finally {
+                setLock(file, 1); // a thread that spins could not be ended otherwise
+            }
+        }
+    }
+
+    private FileChannel connectAndOpenMemory(Side side, BufferedReader said) throws IOException {
+        connectToProcess(side, said.readLine());
+        assertEquals("ready", said.readLine());
+        return FileChannel.open(sharedFiles(process.pid()).getFirst(), StandardOpenOption.WRITE);
+    }
+
+    /** Sets the lock at its place in the memory of libfabric 1.17: 0 if it is held. */
+    private static void setLock(FileChannel file, int value) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());
+        file.write(bytes.putInt(0, value), 24);
     }
 
     private static void driveUntil(Side left, Side right, BooleanSupplier met) {

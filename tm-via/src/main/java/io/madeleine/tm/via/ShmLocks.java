@@ -1,0 +1,144 @@
+package io.madeleine.tm.via;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Frees the locks that dead processes hold over the provider shm.
+ *
+ * <p>In libfabric 1.17 the memory of each endpoint has a spin lock. Its process holds it while it polls, and any
+ * other while it sends to it. A process that is killed while it holds the lock of its own memory stops every thread
+ * that sends to it: the thread spins within libfabric. So a thread looks twice a second at the locks of all processes
+ * to which this one has connections. A lock that is held in two looks, and whose process has ended, is freed. The
+ * message then goes to memory that nobody reads any more.
+ *
+ * <p>The layout is that of libfabric 1.17 and of glibc on x86-64; elsewhere nothing is watched.
+ *
+ * <p>Threading: any thread. The watching thread ends with {@link #close}.
+ */
+final class ShmLocks implements AutoCloseable {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.via");
+    private static final long LOOK_NS = 500_000_000;
+
+    /** How many looks a lock is still watched after its process has ended: senders learn of that within two. */
+    private static final int LOOKS_AFTER_DEATH = 20;
+
+    /** A process is looked up in so many looks: that costs a system call. */
+    private static final int LOOKS_PER_CHECK = 10;
+
+    // ---- the head of the memory of an endpoint, in libfabric 1.17
+
+    private static final int VERSION = 0;
+    private static final int PID = 4;
+    private static final int LOCK = 24;
+    private static final int HEAD_BYTES = 32;
+    private static final byte KNOWN_VERSION = 4;
+
+    // ---- a spin lock of glibc on x86-64: whoever tries to take it subtracts 1, and has it if nothing is left
+
+    private static final String KNOWN_PROCESSOR = "amd64";
+    private static final int FREE = 1;
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private final ViaAddress own;
+    private final Map<String, Watched> watched = new ConcurrentHashMap<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    ShmLocks(ViaAddress own) {
+        this.own = own;
+        this.thread = Thread.ofPlatform().daemon().name("madeleine-via-shm").unstarted(this::watch);
+    }
+
+    /** Watches the lock of a process, if it is another one and its memory looks as expected. */
+    void add(ViaAddress process) {
+        if (process.pid() == own.pid()
+                || closed
+                || !System.getProperty("os.arch").equals(KNOWN_PROCESSOR)) {
+            return;
+        }
+        watched.computeIfAbsent(process.toString(), _ -> {
+            MemorySegment head = headOf(process);
+            return head == null ? null : new Watched(process, head);
+        });
+        synchronized (thread) {
+            if (thread.getState() == Thread.State.NEW && !watched.isEmpty()) {
+                thread.start();
+            }
+        }
+    }
+
+    private static @Nullable MemorySegment headOf(ViaAddress process) {
+        Path file = ShmFiles.of(process.name());
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            if (channel.size() < HEAD_BYTES) {
+                return null;
+            }
+            MemorySegment head = channel.map(MapMode.READ_WRITE, 0, HEAD_BYTES, Arena.ofAuto());
+            boolean known = head.get(ValueLayout.JAVA_BYTE, VERSION) == KNOWN_VERSION
+                    && head.get(ValueLayout.JAVA_INT, PID) == process.pid();
+            return known ? head : null;
+        } catch (IOException e) {
+            LOGGER.log(Level.DEBUG, "cannot watch the lock of " + file, e);
+            return null;
+        }
+    }
+
+    private void watch() {
+        while (!closed) {
+            LockSupport.parkNanos(this, LOOK_NS);
+            watched.values().removeIf(each -> each.look(own));
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+    }
+
+    /** Confined to the watching thread. */
+    private static final class Watched {
+        private final ViaAddress process;
+        private final MemorySegment head;
+        private boolean wasHeld;
+        private int looks;
+        private int looksSinceDeath;
+
+        Watched(ViaAddress process, MemorySegment head) {
+            this.process = process;
+            this.head = head;
+        }
+
+        /** Looks at the lock; returns whether nobody can want it any more. */
+        boolean look(ViaAddress own) {
+            boolean isHeld = (int) INT.getVolatile(head, (long) LOCK) < FREE;
+            boolean stays = isHeld && wasHeld;
+            wasHeld = isHeld;
+            if (looksSinceDeath == 0 && (stays || ++looks % LOOKS_PER_CHECK == 0) && process.isDead(own)) {
+                looksSinceDeath = 1;
+            }
+            if (looksSinceDeath == 0) {
+                return false;
+            }
+            if (stays) {
+                INT.setVolatile(head, (long) LOCK, FREE);
+                wasHeld = false;
+                LOGGER.log(Level.DEBUG, "process {0} has ended while it held its lock", process.pid());
+            }
+            return ++looksSinceDeath > LOOKS_AFTER_DEATH;
+        }
+    }
+}
