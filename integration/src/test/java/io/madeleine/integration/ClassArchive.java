@@ -70,7 +70,7 @@ record ClassArchive(String classPath, List<String> options) {
         if (!Files.exists(archive) && !trained(classPath, archive)) {
             return new ClassArchive(classPath, List.of());
         }
-        // An option of a test may exclude the archive (another collector, native access): the JVM says so, or is quiet.
+        // An option of a test may exclude the archive: the JVM goes without it then, and need not say so.
         return new ClassArchive(classPath, List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:cds*=off,aot*=off"));
     }
 
