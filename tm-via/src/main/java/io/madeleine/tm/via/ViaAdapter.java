@@ -737,7 +737,6 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             lock.unlock();
         }
         graves.forEach(ViaConnection::drop);
-        locks.close();
         regions.close();
         LocalEndpoints.close(localName(), this::free);
     }
@@ -760,6 +759,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             port.close();
         } finally {
             lock.unlock();
+            locks.close(); // not before: to close an endpoint may send
         }
     }
 }
