@@ -17,6 +17,7 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.testkit.LoopTm;
 import io.madeleine.testkit.Pattern;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -77,7 +79,7 @@ class HalvesTest {
     }
 
     /** Starts a thread and answers when it waits. */
-    private static CompletableFuture<Void> startToWait(Runnable action) {
+    private static CompletableFuture<Void> startToWait(Runnable action) throws InterruptedException {
         CompletableFuture<Void> done = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -87,10 +89,23 @@ class HalvesTest {
                 done.completeExceptionally(e);
             }
         });
-        while (thread.getState() == Thread.State.NEW || thread.getState() == Thread.State.RUNNABLE) {
-            Thread.onSpinWait();
+        while (!waits(thread)) {
+            Thread.sleep(1);
         }
         return done;
+    }
+
+    private static boolean waits(Thread thread) {
+        return switch (thread.getState()) {
+            case NEW -> false;
+            case RUNNABLE -> leads(thread); // it sleeps in the selector, which Java counts as running
+            default -> true;
+        };
+    }
+
+    private static boolean leads(Thread thread) {
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(ProgressEngine.class.getPackageName() + ".Leading"));
     }
 
     private static void join(CompletableFuture<?> started) throws Exception {
