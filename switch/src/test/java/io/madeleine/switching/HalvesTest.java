@@ -17,7 +17,6 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
-import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.testkit.LoopTm;
 import io.madeleine.testkit.Pattern;
@@ -29,7 +28,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -78,10 +76,13 @@ class HalvesTest {
                 action, task -> Thread.ofPlatform().daemon().start(task));
     }
 
-    /** Starts a thread and answers when it waits. */
+    /**
+     * Starts a virtual thread and answers when it waits: it never leads, and looks again only when it is woken, while a
+     * platform thread looks once a second.
+     */
     private static CompletableFuture<Void> startToWait(Runnable action) throws InterruptedException {
         CompletableFuture<Void> done = new CompletableFuture<>();
-        Thread thread = Thread.ofPlatform().daemon().start(() -> {
+        Thread thread = Thread.ofVirtual().start(() -> {
             try {
                 action.run();
                 done.complete(null);
@@ -89,23 +90,10 @@ class HalvesTest {
                 done.completeExceptionally(e);
             }
         });
-        while (!waits(thread)) {
+        while (thread.getState() == Thread.State.NEW || thread.getState() == Thread.State.RUNNABLE) {
             Thread.sleep(1);
         }
         return done;
-    }
-
-    private static boolean waits(Thread thread) {
-        return switch (thread.getState()) {
-            case NEW -> false;
-            case RUNNABLE -> leads(thread); // it sleeps in the selector, which Java counts as running
-            default -> true;
-        };
-    }
-
-    private static boolean leads(Thread thread) {
-        return Stream.of(thread.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().equals(ProgressEngine.class.getPackageName() + ".Leading"));
     }
 
     private static void join(CompletableFuture<?> started) throws Exception {
@@ -394,9 +382,9 @@ class HalvesTest {
                 channel(1).beginPacking(0).pack(Pattern.fill(1, block(LARGE)), SendMode.CHEAPER, ReceiveMode.CHEAPER);
         Completion sent = out.endPackingAsync();
         List<CompletableFuture<Void>> waits = new ArrayList<>();
-        for (int i = 0; i < 3; i++) { // of each kind, one at most leads, and learns of the loss itself
-            waits.add(startToWait(() -> checkFails(0, () -> channel(1).beginPacking(0))));
+        for (int i = 0; i < 3; i++) {
             waits.add(startToWait(() -> checkFails(0, () -> channel(1).beginUnpacking(0))));
+            waits.add(startToWait(() -> checkFails(0, () -> channel(1).beginPacking(0))));
             waits.add(startToWait(() -> checkFails(-1, () -> channel(1).beginUnpacking())));
         }
         sessions.die(0);
@@ -412,6 +400,23 @@ class HalvesTest {
                 PeerFailedException.class,
                 assertThrows(PeerFailedException.class, receiving::throwIfExhausted)
                         .getClass());
+        assertEquals(0, sessions.demand(1));
+    }
+
+    @Test
+    void shouldEndTheWaitOfThoseInLineWhenThePeerIsLostAndTheOpenMessageIsNotTouched() throws Exception {
+        lost = true;
+        OutgoingMessage out = channel(1).beginPacking(0).packInt(1);
+        List<CompletableFuture<Void>> waits = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            waits.add(startToWait(() -> checkFails(0, () -> channel(1).beginPacking(0))));
+        }
+        sessions.die(0);
+        for (CompletableFuture<Void> wait : waits) {
+            join(wait);
+        }
+        checkFails(0, () -> out.packInt(2).endPacking());
+        out.close();
         assertEquals(0, sessions.demand(1));
     }
 
