@@ -202,6 +202,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
         drive(() -> right.lossCount > 0);
         closingIsOrderly().ifPresent(expected -> assertEquals(expected, right.lossWasOrderly, right.lossReason));
         assertFalse(right.lossReason.isBlank());
+        assertFalse(right.seenAtLoss.isBlank());
     }
 
     @Test
@@ -275,6 +276,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
         drive(() -> right.lossCount > 0);
         assertFalse(right.lossWasOrderly, right.lossReason);
         assertFalse(right.lossReason.isBlank());
+        assertFalse(right.seenAtLoss.isBlank());
         for (int i = 0; i < linkCount(); i++) {
             assertEquals(LinkStatus.CLOSED, sendOne(left.link(i)));
         }

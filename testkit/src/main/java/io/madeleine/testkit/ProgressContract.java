@@ -224,6 +224,7 @@ abstract class ProgressContract extends PostingContract {
         sleepUntil(right, () -> right.lossCount > 0);
         join(other);
         assertFalse(right.lossReason.isBlank());
+        assertFalse(right.seenAtLoss.isBlank());
     }
 
     @Test

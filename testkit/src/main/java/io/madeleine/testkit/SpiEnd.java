@@ -43,6 +43,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     volatile int lossCount;
     volatile boolean lossWasOrderly;
     volatile String lossReason = "";
+    volatile String seenAtLoss = "";
     volatile IntSupplier whenReadable = this::lookAtLinks;
     private @Nullable ProtocolConnection connection;
 
@@ -156,6 +157,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         if (lossCount++ == 0) {
             lossWasOrderly = orderly;
             lossReason = reason;
+            seenAtLoss = connection().seenOfLoss();
         }
     }
 

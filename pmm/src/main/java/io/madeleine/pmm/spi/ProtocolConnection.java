@@ -48,7 +48,8 @@ public interface ProtocolConnection extends AutoCloseable {
 
     /**
      * What this process has observed of the connection's end, as a clause, possibly before {@link
-     * ConnectionListener#onLost}; for the error text of a call that finds a link closed. Any thread.
+     * ConnectionListener#onLost}; for the error text of a call that finds a link closed. So it is there before a link
+     * answers {@link LinkStatus#CLOSED} because of the peer. Any thread.
      *
      * @return the clause; empty if nothing has been observed
      */

@@ -395,8 +395,8 @@ public final class Endpoint {
         receiving.tellScheduler(missing, nowNs);
         heard(nowNs);
         if (reset) {
-            lose("it has given this process up, for example because it saw no sign of life for"
-                    + " madeleine.peer-timeout");
+            lose("it has given this process up, for example because it was told that this process is gone, or because"
+                    + " it saw no sign of life for madeleine.peer-timeout");
         }
         if (receiving.isPeerClosed() && !wasClosed) {
             sending.onPeerClosed();

@@ -68,6 +68,10 @@ public final class SciConnection implements ProtocolConnection, Watched {
 
     private volatile @Nullable ConnectionListener listener;
     private volatile @Nullable String breach;
+
+    /** How the peer has ended; empty while it may receive. */
+    private volatile String endOfPeer = "";
+
     private volatile boolean interest;
     private volatile boolean listed;
 
@@ -204,7 +208,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
     @Override
     public String seenOfLoss() {
         String seen = breach;
-        return seen == null ? "" : seen;
+        return seen == null ? endOfPeer : seen;
     }
 
     @Override
@@ -482,6 +486,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
             breakUp("its state is 0x" + Long.toHexString(state));
         }
         if (state >= CLOSED || gone) {
+            endOfPeer = endOfPeer(state); // first, so that whoever finds a link closed can tell the reason
             sendEnded = true;
         }
         if (state >= FINISHED || gone) {
@@ -511,21 +516,21 @@ public final class SciConnection implements ProtocolConnection, Watched {
         String fault = breach;
         if (fault != null) {
             upcalls.onLost(LossKind.CONNECTION, false, fault);
-        } else if (state == BROKEN) {
-            upcalls.onLost(
-                    LossKind.CONNECTION,
-                    false,
-                    "it broke the connection off because it found data there that is not a packet");
-        } else if (state == GIVEN_UP) {
-            upcalls.onLost(
-                    LossKind.CONNECTION,
-                    false,
-                    "it has given this process up: it had no sign of it for madeleine.peer-timeout, or a call of its"
-                            + " own failed in the midst of a packet; its log says which");
-        } else if (state >= FINISHED) {
-            upcalls.onLost(LossKind.CONNECTION, true, "it closed the connection");
         } else {
-            upcalls.onLost(LossKind.PEER, false, "its process ended");
+            boolean finished = state == FINISHED || state == CLOSED;
+            upcalls.onLost(state < FINISHED ? LossKind.PEER : LossKind.CONNECTION, finished, endOfPeer(state));
         }
+    }
+
+    private static String endOfPeer(long state) {
+        if (state == BROKEN) {
+            return "it broke the connection off because it found data there that is not a packet";
+        }
+        if (state == GIVEN_UP) {
+            return "it has given this process up, for example because it was told that this process is gone, because it"
+                    + " had no sign of it for madeleine.peer-timeout, or because a call of its own failed in the middle"
+                    + " of a packet; its log says which";
+        }
+        return state >= FINISHED ? "it closed the connection" : "its process ended";
     }
 }

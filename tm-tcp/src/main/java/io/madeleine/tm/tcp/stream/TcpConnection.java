@@ -23,8 +23,9 @@ import javax.net.ssl.SSLException;
  */
 public final class TcpConnection extends LinkReports implements ProtocolConnection, Lingering.Closed {
     private static final String GIVEN_UP =
-            "it has given this process up, for example because it saw no sign of life for madeleine.peer-timeout, or"
-                    + " because a call of its own failed in the middle of a packet; its log says which";
+            "it has given this process up, for example because it was told that this process is gone, because it saw no"
+                    + " sign of life for madeleine.peer-timeout, or because a call of its own failed in the middle of a"
+                    + " packet; its log says which";
 
     private final ProcessIdentity peer;
     private final Wire wire;
