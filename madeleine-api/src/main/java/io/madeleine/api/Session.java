@@ -201,6 +201,9 @@ public interface Session extends AutoCloseable {
     /**
      * Calls {@code listener} once for each peer that dies, and at once for peers that are already dead, in a thread of
      * the session. The listener should return soon.
+     *
+     * <p>Messages that had arrived completely when the network found the peer's end can still be received afterwards.
+     * What a peer sends that is alive, but was given up, is dropped.
      */
     void onPeerFailure(PeerFailureListener listener);
 
