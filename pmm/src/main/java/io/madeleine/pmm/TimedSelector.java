@@ -7,14 +7,14 @@ import java.util.function.Consumer;
 
 /**
  * Selects with a timeout exact to microseconds, although the JDK's selector counts milliseconds: an alarm ends a wait
- * of less than a millisecond. The alarm's thread starts with the first such wait. A long wait may end a millisecond
- * late: to be exact it would have to wake up a second time.
+ * of less than a millisecond. The alarm's thread starts with the first such wait. A wait may end late by a fiftieth of
+ * its length, if it then takes whole milliseconds: to be exact it would have to wake up a second time.
  *
  * <p>Threading: one thread at a time selects.
  */
 public final class TimedSelector implements AutoCloseable {
     private static final long NS_PER_MS = 1_000_000;
-    private static final long LONG_MS = 50;
+    private static final long LATE_SHARE = 50;
 
     private final Selector selector;
     private final Alarm alarm;
@@ -27,7 +27,7 @@ public final class TimedSelector implements AutoCloseable {
 
     /**
      * Waits until a key is ready, the selector is woken, or the time is over. A wait of less than 50 milliseconds may
-     * return less than a millisecond early; the caller may then wait for the rest, which is exact.
+     * return less than a millisecond early; the caller may then wait for the rest.
      *
      * @param action handles each ready key
      * @param timeoutNs above 0; {@link Long#MAX_VALUE} for no limit
@@ -37,9 +37,12 @@ public final class TimedSelector implements AutoCloseable {
         if (timeoutNs == Long.MAX_VALUE) {
             return selector.select(action);
         }
-        if (timeoutNs >= NS_PER_MS) {
-            long wholeMs = timeoutNs / NS_PER_MS;
-            return selector.select(action, wholeMs < LONG_MS ? wholeMs : wholeMs + 1);
+        long wholeMs = Math.ceilDiv(timeoutNs, NS_PER_MS);
+        if (wholeMs * NS_PER_MS - timeoutNs <= timeoutNs / LATE_SHARE) {
+            return selector.select(action, wholeMs);
+        }
+        if (wholeMs > 1) {
+            return selector.select(action, wholeMs - 1);
         }
         alarm.set(System.nanoTime() + timeoutNs);
         try {
