@@ -427,7 +427,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
             if (frame != null) {
                 fed.receive(frame, nowNs);
             } else if (ended) {
-                fed.fail("the peer closed the connection during the handshake", false);
+                fed.fail(howEnded(endpoint, "the handshake"), false);
             } else {
                 break;
             }
@@ -483,9 +483,22 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         } else if (first.isDone() && first.endpoint() == endpoint) {
             protect(first, fed, nowNs);
         } else if (ended) {
-            fed.fail("the peer closed the connection during the TLS handshake; its log tells why", false);
+            fed.fail(howEnded(first.endpoint(), "the TLS handshake"), false);
         }
         return 1;
+    }
+
+    private String howEnded(Endpoint ended, String step) {
+        String reason;
+        lock.lock();
+        try {
+            reason = ended.lossReason();
+        } finally {
+            lock.unlock();
+        }
+        return reason.isEmpty()
+                ? "the peer closed the connection during " + step + "; its log tells why"
+                : "the peer was lost during " + step + ": " + reason;
     }
 
     /** Both ends can derive keys: an endpoint with protection takes over. */

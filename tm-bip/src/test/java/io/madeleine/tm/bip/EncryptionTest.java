@@ -158,6 +158,28 @@ class EncryptionTest {
         }
     }
 
+    /** The peer closes nothing, so nobody is sent to its log. */
+    @Test
+    void shouldSayThatThePeerIsSilentIfThePathIsCutInTheMiddleOfTheTlsHandshake() throws Exception {
+        String settings = "madeleine.peer-timeout = 500ms";
+        try (Pair pair = new Pair(left + settings, right + settings);
+                TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
+            int[] count = {0};
+            router.show(datagram -> {
+                if (count[0]++ >= 4) {
+                    datagram[DatagramLayout.KIND_OFFSET] ^= 4;
+                }
+            });
+            var calling = pair.left.connect("cut", pair.right, router.address(), true);
+            var answering = pair.right.connect("cut", pair.left, false);
+            pair.driveUntil(() -> !pair.right.log.lines().isEmpty());
+            String said = String.join("\n", pair.right.log.lines());
+            assertContains("during the TLS handshake: it has acknowledged nothing for madeleine.peer-timeout", said);
+            assertFalse(said.contains("its log tells why"), said);
+            assertFalse(calling.isDone() || answering.isDone() && !answering.isCompletedExceptionally());
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -11,6 +11,7 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.testkit.RecordingLogger;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
@@ -33,6 +34,7 @@ final class Pair implements AutoCloseable {
         final ProcessIdentity identity;
         final BipPmm driver;
         final Reactor reactor = new SelectorReactor();
+        final RecordingLogger log = new RecordingLogger();
         final Adapter adapter;
 
         Side(long id, String settings) {
@@ -42,10 +44,7 @@ final class Pair implements AutoCloseable {
         Side(long id, String settings, byte[] secret) {
             identity = new ProcessIdentity(id, 0);
             driver = BipSide.driver(settings);
-            adapter = driver.openAdapter(
-                    "default",
-                    new ProcessContext(
-                            "pair", identity, secret, reactor, System.getLogger("io.madeleine.tm.bip.test")));
+            adapter = driver.openAdapter("default", new ProcessContext("pair", identity, secret, reactor, log));
         }
 
         CompletableFuture<ProtocolConnection> connect(String channel, Side peer, boolean initiator) {

@@ -7,6 +7,7 @@ import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.testkit.RecordingLogger;
 import io.madeleine.tm.tcp.reactor.IoTransport;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
 import io.netty.buffer.ByteBuf;
@@ -50,7 +51,7 @@ public final class HandshakeFuzz {
     private static final class Host implements HandshakeHandler.Host {
         private final ConnectionManager connections = new ConnectionManager(
                 "tcp",
-                new ProcessContext("session", SELF, SECRET, REACTOR, new Pair.RecordingLogger()),
+                new ProcessContext("session", SELF, SECRET, REACTOR, new RecordingLogger()),
                 new HandshakeLimits(TimeUnit.SECONDS.toNanos(10), 16, 1_000_000, ""),
                 Runnable::run);
         boolean established;

@@ -14,6 +14,7 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.testkit.RecordingLogger;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.madeleine.tm.tcp.reactor.IoTransport;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
@@ -140,7 +141,7 @@ class HandshakeTest {
                     TcpConfig.from(Pair.config("madeleine.tm.tcp.adapters.default.bind = \"" + bind + "\"")));
             NettyReactor reactor = (NettyReactor) pmm.offerReactor().orElseThrow();
             ProcessContext context = new ProcessContext(
-                    Pair.SESSION, new ProcessIdentity(1, 0), Pair.SECRET, false, reactor, new Pair.RecordingLogger());
+                    Pair.SESSION, new ProcessIdentity(1, 0), Pair.SECRET, false, reactor, new RecordingLogger());
             String message = assertThrows(ConfigurationException.class, () -> pmm.openAdapter("default", context))
                     .getMessage();
             assertTrue(message.contains("madeleine.session.secret is empty"), message);
@@ -445,8 +446,10 @@ class HandshakeTest {
             });
         }
         assertStillWorks();
-        assertTrue(pair.right.log.lines.size() < 10, "strangers must not fill the log");
-        assertContains("WARNING tcp: a connection from /127.0.0.1:", pair.right.log.lines.getFirst());
+        assertTrue(pair.right.log.lines().size() < 10, "strangers must not fill the log");
+        assertContains(
+                "WARNING tcp: a connection from /127.0.0.1:",
+                pair.right.log.lines().getFirst());
     }
 
     @Test
@@ -585,7 +588,7 @@ class HandshakeTest {
             over.set(true);
             pair.driveUntil(() -> !attacker.isAlive());
         }
-        assertTrue(pair.right.log.lines.size() < 20, "strangers must not fill the log");
+        assertTrue(pair.right.log.lines().size() < 20, "strangers must not fill the log");
     }
 
     @Test

@@ -16,17 +16,14 @@ import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.testkit.Certificates;
+import io.madeleine.testkit.RecordingLogger;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.madeleine.tm.tcp.reactor.IoTransport;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
 import java.nio.charset.StandardCharsets;
-import java.text.MessageFormat;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
-import java.util.ResourceBundle;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
@@ -139,31 +136,6 @@ public final class Pair implements AutoCloseable {
         public void close() {
             adapter.close();
             reactor.close();
-        }
-    }
-
-    /** Keeps what is logged. */
-    public static final class RecordingLogger implements System.Logger {
-        public final List<String> lines = new CopyOnWriteArrayList<>();
-
-        @Override
-        public String getName() {
-            return "test";
-        }
-
-        @Override
-        public boolean isLoggable(Level level) {
-            return true;
-        }
-
-        @Override
-        public void log(Level level, ResourceBundle bundle, String message, Throwable thrown) {
-            lines.add(level + " " + message);
-        }
-
-        @Override
-        public void log(Level level, ResourceBundle bundle, String format, Object... params) {
-            lines.add(level + " " + (params == null ? format : MessageFormat.format(format, params)));
         }
     }
 

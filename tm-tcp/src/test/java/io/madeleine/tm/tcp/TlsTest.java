@@ -14,6 +14,7 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.testkit.Certificates;
+import io.madeleine.testkit.RecordingLogger;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.madeleine.tm.tcp.reactor.NettyReactor;
 import io.madeleine.tm.tcp.tls.TlsIdentity;
@@ -83,9 +84,9 @@ public class TlsTest {
         pair = pair(left, right);
         var calling = pair.left.connect("main", pair.right, true, 42);
         var answering = pair.right.connect("main", pair.left, false, 42);
-        pair.driveUntil(() -> calling.isDone() && !pair.right.log.lines.isEmpty());
+        pair.driveUntil(() -> calling.isDone() && !pair.right.log.lines().isEmpty());
         assertFalse(answering.isDone() && !answering.isCompletedExceptionally());
-        return new Refusal(Pair.failureOf(calling), String.join("\n", pair.right.log.lines));
+        return new Refusal(Pair.failureOf(calling), String.join("\n", pair.right.log.lines()));
     }
 
     private static void assertContains(String part, String text) {
@@ -299,9 +300,9 @@ public class TlsTest {
                     // as it should be
                 }
             });
-            pair.driveUntil(() -> !pair.right.log.lines.isEmpty());
+            pair.driveUntil(() -> !pair.right.log.lines().isEmpty());
         }
-        assertContains("the peer's certificate has expired", String.join("\n", pair.right.log.lines));
+        assertContains("the peer's certificate has expired", String.join("\n", pair.right.log.lines()));
     }
 
     @Test
@@ -372,7 +373,11 @@ public class TlsTest {
                 refusal(first.settings(authority), stranger.sign("unknown2").settings(authority));
         assertContains("the peer's certificate is unknown", refusal.caller);
         assertContains("madeleine.tm.tcp.tls.trusted", refusal.caller);
-        assertContains("does not trust this process's certificate", refusal.log);
+        // the system drops the caller's alert if the caller closes its socket before it has read all
+        String seen = refusal.log.contains("during the TLS handshake")
+                ? "its log tells why"
+                : "does not trust this process's certificate";
+        assertContains(seen, refusal.log);
     }
 
     @Test
@@ -455,7 +460,7 @@ public class TlsTest {
         TlsIdentity identity = identity(config);
         NettyReactor reactor = new NettyReactor(Pair.io());
         ProcessContext context = new ProcessContext(
-                Pair.SESSION, new ProcessIdentity(1, 0), Pair.SECRET, reactor, new Pair.RecordingLogger());
+                Pair.SESSION, new ProcessIdentity(1, 0), Pair.SECRET, reactor, new RecordingLogger());
         TcpAdapter adapter = new TcpAdapter("default", config, context, reactor, identity);
         reactor.close();
         adapter.close();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.madeleine.tm.tcp.Pair;
+import io.madeleine.testkit.RecordingLogger;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,7 +33,7 @@ class PathWatchTest {
     @TempDir
     Path folder;
 
-    private final Pair.RecordingLogger log = new Pair.RecordingLogger();
+    private final RecordingLogger log = new RecordingLogger();
     private final AtomicInteger losses = new AtomicInteger();
     private PathWatch watch;
     private int attempts;
@@ -90,11 +90,11 @@ class PathWatchTest {
     @Test
     void shouldSeeALinkThatIsCutAlthoughTheTableCouldNotBeReadBefore() {
         watch(() -> 0);
-        while (log.lines.isEmpty()) {
+        while (log.lines().isEmpty()) {
             Thread.onSpinWait();
         }
         cutUntil(() -> losses.get() > 0);
-        assertEquals(1, log.lines.size(), () -> log.lines.toString());
+        assertEquals(1, log.lines().size(), () -> log.lines().toString());
     }
 
     @Test
