@@ -32,9 +32,7 @@ import io.madeleine.tm.via.port.ViaPort;
 import io.madeleine.tm.via.remote.RemoteHome;
 import io.madeleine.tm.via.remote.ViaRemoteMemory;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Iterator;
@@ -66,12 +64,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     private static final int MOST_UNPROVED_SHM = 128;
 
-    /** How many more that failed to prove it, until what was sent to them has left. */
-    private static final int MOST_STRANGERS = 32;
-
     private static final long CLOSING_NS = 1_000_000_000;
     private static final long BEHIND_NS = 200_000;
-    private static final long PEER_CHECK_NS = 500_000_000;
 
     private final String name;
     private final ProcessContext context;
@@ -82,6 +76,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final ViaProgress progress;
     private final RegionUses regions;
     private final Peers peers;
+    private final PeerProcesses processes;
+    private final RefusedLines refused = new RefusedLines();
     private final ShmLocks locks;
     private final ViaRemoteMemory remote;
     private final ConnectionTable connections;
@@ -91,23 +87,13 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final Queue<Runnable> upcalls = new ConcurrentLinkedQueue<>();
     private final List<ViaConnection> lines = new ArrayList<>();
     private final Map<ViaConnection, PendingConnection> calls = new HashMap<>();
-    private final Map<ViaConnection, ViaAddress> processes = new HashMap<>();
     private final Queue<ViaConnection> graves = new ConcurrentLinkedQueue<>();
-
-    /** Lines of peers that have opened them, failed the handshake, and are not freed yet, oldest first. */
-    private final Deque<Stranger> strangers = new ArrayDeque<>();
-
     private final Queue<Arrived> openings = new ConcurrentLinkedQueue<>();
     private final Queue<Long> released = new ConcurrentLinkedQueue<>();
     private boolean someUnheard;
     private volatile boolean someBehind;
     private volatile boolean linesHaveWork;
     private volatile long controlDueNs = Long.MAX_VALUE;
-    private long nextPeerCheckNs;
-
-    /** The oldest operation at the last check, if it went to a process that has ended; else 0. */
-    private long oldestBefore;
-
     private volatile boolean closed;
 
     ViaAdapter(String name, FabricInfo info, PortSettings settings, ConnectionSizes sizes, ProcessContext context) {
@@ -133,6 +119,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 sizes.rdma().trustsNative());
         this.address = ViaAddress.own(info.provider(), port.name());
         this.peers = new Peers(port, isShared);
+        this.processes = new PeerProcesses(address);
         this.locks = new ShmLocks(address);
         if (isShared) {
             LocalEndpoints.open(localName());
@@ -247,7 +234,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                     peer.get().name(),
                     peer.get().provider() + " of process " + peer.get().pid());
             calls.put(line, wanted);
-            processes.put(line, peer.get());
+            processes.called(line, peer.get());
             line.reserve();
             line.sendOpening(MessageFlyweight.OPEN, port.name());
         } catch (MadeleineException e) {
@@ -499,34 +486,20 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     @Override
     public void closing(ViaConnection connection) {
         if (connection.hasFailedToOpen()) {
-            addStranger(connection);
+            refuse(connection);
         }
         graves.add(connection);
         port.outstanding().need();
     }
 
-    private record Stranger(ViaConnection line, long failedNs) {}
-
-    private void addStranger(ViaConnection line) {
+    private void refuse(ViaConnection line) {
         lock.lock();
         try {
-            if (!processes.containsKey(line)) { // not a process that this one has called
-                strangers.add(new Stranger(line, System.nanoTime()));
+            if (!processes.isKnown(line)) {
+                refused.add(line);
             }
-            dropStrangers();
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** A stranger is told why it was refused if it listens soon, and if not too many others follow. */
-    private void dropStrangers() {
-        Stranger oldest = strangers.peek();
-        while (oldest != null
-                && (strangers.size() > MOST_STRANGERS || System.nanoTime() - oldest.failedNs > CLOSING_NS)) {
-            oldest.line.drop();
-            strangers.remove();
-            oldest = strangers.peek();
         }
     }
 
@@ -549,8 +522,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         if (!released.isEmpty()) {
             releasePeers();
         }
-        if (nowNs - nextPeerCheckNs >= 0) {
-            checkPeers(nowNs);
+        if (processes.isDue(nowNs)) {
+            checkProcesses(nowNs);
         }
         port.look(nowNs, someBehind || !graves.isEmpty() || regions.isAny() || remote.needsPolls(), idleNs);
         return work;
@@ -607,7 +580,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private void bury() {
         lock.lock();
         try {
-            dropStrangers();
+            refused.dropOldest();
         } finally {
             lock.unlock();
         }
@@ -638,54 +611,26 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         lines.remove(connection);
         calls.remove(connection);
         processes.remove(connection);
-        strangers.removeIf(stranger -> stranger.line == connection);
+        refused.remove(connection);
         connection.free();
         peers.release(connection.peerAddress());
     }
 
-    /** The process of a peer, once this process has requested the connection; null before. */
-    private @Nullable ViaAddress processOf(ViaConnection connection) {
-        ViaAddress known = processes.get(connection);
-        if (known == null) {
-            known = connection.requestedAddress().flatMap(ViaAddress::read).orElse(null);
-            if (known != null) {
-                processes.put(connection, known);
-            }
-        }
-        return known;
-    }
-
-    /** Looks whether the processes of peers on this host have ended: an endpoint does not notice that by itself. */
-    private void checkPeers(long nowNs) {
-        nextPeerCheckNs = nowNs + PEER_CHECK_NS;
+    private void checkProcesses(long nowNs) {
         lock.lock();
         try {
-            for (ViaConnection connection : connections.all()) {
-                ViaAddress process = processOf(connection);
-                if (process != null && process.isDead(address)) {
-                    connection.peerDied("its process (" + process.pid() + ") has ended");
-                }
-            }
+            processes.check(connections.all(), nowNs);
         } finally {
             lock.unlock();
         }
-        if (isShared) {
-            checkOldest();
+        if (isShared && port.stopped() == null) {
+            processes.whyStuck(port.oldestToTheDead()).ifPresent(this::giveUpEndpoint);
         }
     }
 
-    /**
-     * The provider shm of libfabric 1.17 completes operations in their order. One that a process did not take before it
-     * ended stays for ever, and so do those behind it: the endpoint is given up.
-     */
-    private void checkOldest() {
-        long oldest = port.oldestToTheDead();
-        if (oldest != 0 && oldest == oldestBefore && port.stopped() == null) {
-            String why = "libfabric's provider shm waits for a process that has ended, and completes nothing any more";
-            port.stop(why);
-            onBroken(why);
-        }
-        oldestBefore = oldest;
+    private void giveUpEndpoint(String why) {
+        port.stop(why);
+        onBroken(why);
     }
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */
