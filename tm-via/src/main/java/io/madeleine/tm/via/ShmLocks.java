@@ -1,19 +1,12 @@
 package io.madeleine.tm.via;
 
-import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Frees the locks that dead processes hold over the provider shm.
@@ -38,17 +31,8 @@ final class ShmLocks implements AutoCloseable {
     /** A process is looked up in so many looks: that costs a system call. */
     private static final int LOOKS_PER_CHECK = 10;
 
-    // ---- the head of the memory of an endpoint, in libfabric 1.17
-
-    private static final int VERSION = 0;
-    private static final int PID = 4;
-    private static final int LOCK = 24;
-    private static final int HEAD_BYTES = 32;
-    private static final byte KNOWN_VERSION = 4;
-
     // ---- a spin lock of glibc on x86-64: whoever tries to take it subtracts 1, and has it if nothing is left
 
-    private static final String KNOWN_PROCESSOR = "amd64";
     private static final int FREE = 1;
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
@@ -64,35 +48,17 @@ final class ShmLocks implements AutoCloseable {
 
     /** Watches the lock of a process, if it is another one and its memory looks as expected. */
     void add(ViaAddress process) {
-        if (process.pid() == own.pid()
-                || closed
-                || !System.getProperty("os.arch").equals(KNOWN_PROCESSOR)) {
+        if (process.pid() == own.pid() || closed) {
             return;
         }
         watched.computeIfAbsent(process.toString(), _ -> {
-            MemorySegment head = headOf(process);
+            MemorySegment head = ShmMemory.headOf(process);
             return head == null ? null : new Watched(process, head);
         });
         synchronized (thread) {
             if (thread.getState() == Thread.State.NEW && !watched.isEmpty()) {
                 thread.start();
             }
-        }
-    }
-
-    private static @Nullable MemorySegment headOf(ViaAddress process) {
-        Path file = ShmFiles.of(process.name());
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            if (channel.size() < HEAD_BYTES) {
-                return null;
-            }
-            MemorySegment head = channel.map(MapMode.READ_WRITE, 0, HEAD_BYTES, Arena.ofAuto());
-            boolean known = head.get(ValueLayout.JAVA_BYTE, VERSION) == KNOWN_VERSION
-                    && head.get(ValueLayout.JAVA_INT, PID) == process.pid();
-            return known ? head : null;
-        } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, "cannot watch the lock of " + file, e);
-            return null;
         }
     }
 
@@ -124,7 +90,7 @@ final class ShmLocks implements AutoCloseable {
 
         /** Looks at the lock; returns whether nobody can want it any more. */
         boolean look(ViaAddress own) {
-            boolean isHeld = (int) INT.getVolatile(head, (long) LOCK) < FREE;
+            boolean isHeld = (int) INT.getVolatile(head, (long) ShmMemory.LOCK) < FREE;
             boolean stays = isHeld && wasHeld;
             wasHeld = isHeld;
             if (looksSinceDeath == 0 && (stays || ++looks % LOOKS_PER_CHECK == 0) && process.isDead(own)) {
@@ -134,7 +100,7 @@ final class ShmLocks implements AutoCloseable {
                 return false;
             }
             if (stays) {
-                INT.setVolatile(head, (long) LOCK, FREE);
+                INT.setVolatile(head, (long) ShmMemory.LOCK, FREE);
                 wasHeld = false;
                 LOGGER.log(Level.DEBUG, "process {0} has ended while it held its lock", process.pid());
             }

@@ -624,13 +624,17 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             lock.unlock();
         }
         if (isShared && port.stopped() == null) {
-            processes.whyStuck(port.oldestToTheDead()).ifPresent(this::giveUpEndpoint);
+            processes.whyStuck(port.oldestToTheDead()).ifPresent(this::getOverTheDead);
         }
     }
 
-    private void giveUpEndpoint(String why) {
-        port.stop(why);
-        onBroken(why);
+    /** Fails what waits for dead processes; gives up the endpoint if that is not possible. */
+    private void getOverTheDead(String why) {
+        ShmResponses responses = new ShmResponses(address);
+        if (!port.failToTheDead(responses::fail)) {
+            port.stop(why);
+            onBroken(why);
+        }
     }
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
  *
  * <p>Threading: stateless.
  */
-final class Raw {
+public final class Raw {
     @SuppressWarnings("restricted") // structs of a C library lie at addresses that it returns
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
@@ -17,7 +17,8 @@ final class Raw {
 
     private Raw() {}
 
-    static long pointer(long address) {
+    /** The word at an address. */
+    public static long pointer(long address) {
         return ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, address);
     }
 

@@ -18,6 +18,7 @@ import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -544,6 +545,34 @@ public final class ViaPort implements AutoCloseable {
         int oldest = table.oldest();
         Completion owner = oldest < 0 ? null : table.owner(oldest);
         return owner != null && owner.isPeerDead() ? table.orderOf(oldest) : 0;
+    }
+
+    /**
+     * Fails operations to processes that have ended, as long as the oldest one is such.
+     *
+     * @param fail makes the provider fail the oldest operation, which has this context, at the next poll; answers
+     *     whether that was possible
+     * @return whether the oldest operation is no such one any more
+     */
+    public boolean failToTheDead(LongPredicate fail) {
+        polling.lock();
+        try {
+            long oldest = open ? oldestToTheDead() : 0;
+            while (oldest != 0) {
+                if (!fail.test(table.context(table.oldest()))) {
+                    return false;
+                }
+                int _ = pollLocked();
+                long next = oldestToTheDead();
+                if (next == oldest) {
+                    return false;
+                }
+                oldest = next;
+            }
+            return true;
+        } finally {
+            polling.unlock();
+        }
     }
 
     private int pollLocked() {

@@ -1,0 +1,100 @@
+package io.madeleine.tm.via;
+
+import io.madeleine.tm.via.ffi.Raw;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Fails operations that wait for dead processes over the provider shm.
+ *
+ * <p>In libfabric 1.17 the memory of each endpoint has a queue of responses, one for each of its own operations that a
+ * peer has to carry out. The peer writes its status there, and libfabric completes the operations in their order. A
+ * process that is killed before leaves its response busy for ever, and with it all that stand behind, whoever carried
+ * them out. So this class writes in its place that the operation has failed.
+ *
+ * <p>It writes only what it knows: the layout has to be that of libfabric 1.17 in each detail, and the oldest response
+ * has to be busy, and to belong to the operation that the caller names.
+ *
+ * <p>Threading: no other thread polls the endpoint.
+ */
+final class ShmResponses {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.via");
+
+    // ---- the queue, and an entry of it
+
+    private static final int SIZE = 0;
+    private static final int MASK = 8;
+    private static final int READ = 16;
+    private static final int WRITTEN = 24;
+    private static final int ENTRIES = 32;
+    private static final int ENTRY_BYTES = 16;
+    private static final int OPERATION = 0;
+    private static final int STATUS = 8;
+    private static final long BUSY = 16; // EBUSY
+    private static final long FAILED = 5; // EIO
+
+    /** Where the memory of an operation holds the caller's context, behind the command and the number of the peer. */
+    private static final int CONTEXT = 264;
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private final ViaAddress own;
+
+    ShmResponses(ViaAddress own) {
+        this.own = own;
+    }
+
+    /**
+     * Fails the oldest operation. The next poll reads its failure.
+     *
+     * @param context of the operation for which the provider waits
+     * @return whether that was possible
+     */
+    boolean fail(long context) {
+        MemorySegment head = ShmMemory.headOf(own);
+        if (head == null) {
+            return false;
+        }
+        long begin = get(head, ShmMemory.RESPONSES);
+        long bytes = get(head, ShmMemory.BEHIND_RESPONSES) - begin;
+        if (begin < ShmMemory.HEAD_BYTES || bytes <= ENTRIES) {
+            return false;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            boolean hasFailed = fail(ShmMemory.map(own, begin, bytes, arena), context);
+            if (hasFailed) {
+                INT.setVolatile(head, (long) ShmMemory.SIGNAL, 1);
+            }
+            return hasFailed;
+        } catch (IOException e) {
+            LOGGER.log(Level.DEBUG, "cannot fail an operation to a process that has ended", e);
+            return false;
+        }
+    }
+
+    private static boolean fail(MemorySegment queue, long context) {
+        long size = get(queue, SIZE);
+        long waiting = get(queue, WRITTEN) - get(queue, READ);
+        if (ENTRIES + size * ENTRY_BYTES != queue.byteSize()
+                || get(queue, MASK) != size - 1
+                || waiting < 1
+                || waiting > size) {
+            return false;
+        }
+        long oldest = ENTRIES + (get(queue, READ) & size - 1) * ENTRY_BYTES;
+        if (get(queue, oldest + STATUS) != BUSY || Raw.pointer(get(queue, oldest + OPERATION) + CONTEXT) != context) {
+            return false;
+        }
+        LONG.setVolatile(queue, oldest + STATUS, FAILED);
+        return true;
+    }
+
+    private static long get(MemorySegment memory, long offset) {
+        return memory.get(ValueLayout.JAVA_LONG, offset);
+    }
+}
