@@ -42,6 +42,10 @@ public final class ViaPort implements AutoCloseable {
     public static final int BUSY = -1;
 
     private static final int BATCHES = 4;
+
+    /** How many polls it takes at most until the failure of an operation is seen. */
+    private static final int MOST_POLLS = 100;
+
     private static final int KEY_ATTEMPTS = 16;
     private static final int MAX_RECEIVES = 1 << 14;
     private static final int MAX_RANGES = 8;
@@ -562,12 +566,14 @@ public final class ViaPort implements AutoCloseable {
                 if (!fail.test(table.context(table.oldest()))) {
                     return false;
                 }
-                int _ = pollLocked();
-                long next = oldestToTheDead();
-                if (next == oldest) {
+                long failed = oldest;
+                for (int polls = 0; oldest == failed && polls < MOST_POLLS; polls++) {
+                    int _ = pollLocked(); // the first ones may find other completions
+                    oldest = oldestToTheDead();
+                }
+                if (oldest == failed) {
                     return false;
                 }
-                oldest = next;
             }
             return true;
         } finally {
