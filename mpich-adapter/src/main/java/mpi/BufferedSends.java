@@ -1,5 +1,6 @@
 package mpi;
 
+import io.madeleine.api.MadeleineException;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.device.Device;
@@ -47,7 +48,15 @@ final class BufferedSends {
 
     private void awaitEmpty() {
         if (!isEmpty()) {
-            device.awaitCondition(this::isEmpty, -1);
+            try {
+                device.awaitCondition(this::isEmpty, -1);
+            } catch (MadeleineException e) { // interrupted, or the session was closed
+                throw new MPIException(
+                        MPI.ERR_OTHER,
+                        "rank " + device.rank() + " stopped waiting for its buffered sends, which go on; the buffer"
+                                + " stays attached: " + e.getMessage(),
+                        e);
+            }
         }
     }
 

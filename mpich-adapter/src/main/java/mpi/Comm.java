@@ -1,6 +1,7 @@
 package mpi;
 
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.collectives.Area;
@@ -13,6 +14,7 @@ import io.madeleine.mpi.creation.Creation;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.Operation;
 import io.madeleine.mpi.device.ReceiveOperation;
+import io.madeleine.mpi.device.SendOperation;
 import java.lang.ref.Reference;
 import java.util.function.Supplier;
 import mpi.CollectiveReductions.Values;
@@ -146,18 +148,69 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         return new MPIException(fault.errorClass(), fault.getMessage(), fault);
     }
 
+    /**
+     * Waits for the end of a send or a receive. If the thread is interrupted, an operation that has not been matched is
+     * cancelled, and the call fails; another one goes on to its end. So its buffer is the caller's afterwards.
+     */
     final void await(Operation operation) {
+        WaitInterruptedException interrupt = awaitToEnd(operation, true);
+        if (interrupt != null && operation.isCancelled()) {
+            throw gaveUp("gave up " + operation.describe(), interrupt);
+        }
+    }
+
+    /** Waits for the end, whoever interrupts the thread: other ranks count on this one. */
+    final void awaitToEnd(Operation operation) {
+        WaitInterruptedException _ = awaitToEnd(operation, false);
+    }
+
+    /** Waits for the end of the operation of a request, which stays active if the thread is interrupted. */
+    final void awaitRequest(Operation operation) {
         try {
             device().await(operation);
         } catch (MadeleineException e) { // interrupted, or the session was closed
-            if (operation instanceof ReceiveOperation receive) {
-                device().cancel(receive);
-            }
-            throw raise(new MpiFault(
-                    ErrorClass.OTHER,
-                    "rank " + device().rank() + " gave up " + operation.describe() + ": " + e.getMessage(),
-                    e));
+            throw gaveUp("stopped waiting for " + operation.describe() + ", which goes on", e);
         }
+    }
+
+    /** Returns the first interrupt; the thread is left interrupted then. */
+    private @Nullable WaitInterruptedException awaitToEnd(Operation operation, boolean cancels) {
+        WaitInterruptedException first = null;
+        try {
+            while (true) {
+                try {
+                    device().await(operation);
+                    return first;
+                } catch (WaitInterruptedException e) {
+                    boolean _ = Thread.interrupted();
+                    if (first == null) {
+                        first = e;
+                        if (cancels) {
+                            cancel(operation);
+                        }
+                    }
+                }
+            }
+        } catch (MadeleineException e) { // the session was closed
+            throw gaveUp("gave up " + operation.describe(), e);
+        } finally {
+            if (first != null) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void cancel(Operation operation) {
+        if (operation instanceof ReceiveOperation receive) {
+            device().cancel(receive);
+        } else if (operation instanceof SendOperation send) {
+            device().cancel(send);
+        }
+    }
+
+    final MPIException gaveUp(String what, MadeleineException why) {
+        return raise(
+                new MpiFault(ErrorClass.OTHER, "rank " + device().rank() + " " + what + ": " + why.getMessage(), why));
     }
 
     final Status statusOf(ReceiveOperation receive, int error) {
@@ -183,7 +236,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         Communicator current = handle();
         DirectSteps own = steps;
         if (own == null || own.communicator() != current) {
-            own = new DirectSteps(current, this::await);
+            own = new DirectSteps(current, this::awaitToEnd);
             steps = own;
         }
         return own;
@@ -195,7 +248,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             steps().barrier();
         } catch (MpiFault e) {
             throw raise(e);
-        } catch (RuntimeException | Error e) { // the thread was interrupted
+        } catch (RuntimeException | Error e) { // the session was closed, or memory is short
             steps = null;
             throw e;
         }
@@ -227,7 +280,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             steps().allreduce(input, result, combining);
         } catch (MpiFault e) {
             throw raise(e);
-        } catch (RuntimeException | Error e) { // the thread was interrupted
+        } catch (RuntimeException | Error e) { // the session was closed, or memory is short
             steps = null;
             throw e;
         } finally {
@@ -247,7 +300,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     final void run(Schedule schedule) {
         schedule.start();
-        await(schedule);
+        awaitToEnd(schedule);
         if (schedule.fault() != null) {
             throw schedule.fault();
         }
@@ -283,6 +336,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         Comm copy = iDup();
         Request end = copy.request;
         if (end != null) {
+            end.awaitEnd();
             end.waitFor();
         }
         copy.request = null;

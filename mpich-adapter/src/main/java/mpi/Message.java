@@ -57,7 +57,7 @@ public final class Message {
 
     /** Receives the message. */
     public Status mRecv(@Nullable Object buf, int count, Datatype type) {
-        return receive(buf, count, type).waitStatus();
+        return receive(buf, count, type).endBlocking();
     }
 
     /** Starts to receive the message. */

@@ -361,6 +361,7 @@ final class PointToPoint {
             device.receive(receiving.operation());
             status = end(receiving);
         }
+        send.awaitEnd();
         send.waitFor();
         return status;
     }

@@ -160,10 +160,10 @@ public abstract class PointToPointCalls {
         try {
             Send(sendbuf, sendoffset, sendcount, sendtype, dest, sendtag);
         } catch (RuntimeException e) {
-            receive.cancel(); // else it would take another message, into a buffer that the caller has back
+            receive.withdraw(); // else it would take another message, into a buffer that the caller has back
             throw e;
         }
-        return receive.waitStatus();
+        return receive.endBlocking();
     }
 
     /** Sends the content of a buffer, and receives into it. */

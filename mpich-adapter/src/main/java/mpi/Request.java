@@ -172,7 +172,30 @@ public class Request implements Freeable {
     private void await() {
         Operation running = operation;
         if (running != null && comm != null && ready == null) {
+            comm.awaitRequest(running);
+        }
+    }
+
+    /** Waits for the end as a blocking call does: a thread that is interrupted withdraws what nobody has matched. */
+    final Status endBlocking() {
+        Operation running = operation;
+        if (running != null && comm != null && ready == null) {
             comm.await(running);
+        }
+        return isActive() ? finish() : new Status();
+    }
+
+    /** Withdraws what nobody has matched, and waits for the rest: the caller has its buffer back then. */
+    final void withdraw() {
+        cancel();
+        awaitEnd();
+    }
+
+    /** Waits for the end, whoever interrupts the thread. */
+    final void awaitEnd() {
+        Operation running = operation;
+        if (running != null && comm != null && ready == null) {
+            comm.awaitToEnd(running);
         }
     }
 

@@ -1,7 +1,7 @@
 package mpi;
 
+import io.madeleine.api.MadeleineException;
 import io.madeleine.mpi.MpiFault;
-import io.madeleine.mpi.device.Device;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -59,29 +59,33 @@ final class Requests {
         return true;
     }
 
-    private static @Nullable Device device(Request[] requests) {
+    private static @Nullable Comm comm(Request[] requests) {
         for (Request request : requests) {
-            if (request != null && request.isActive() && request.device() != null) {
-                return request.device();
+            if (request != null && request.isActive() && request.comm() != null) {
+                return request.comm();
             }
         }
         return null;
     }
 
     static void progress(Request[] requests) {
-        Device device = device(requests);
-        if (device != null && !areAllOver(requests)) {
-            device.progress();
+        Comm comm = comm(requests);
+        if (comm != null && !areAllOver(requests)) {
+            comm.device().progress();
         }
     }
 
     static int awaitAny(Request[] requests) {
         int place = firstOver(requests);
-        Device device = device(requests);
-        if (place != MPI.UNDEFINED || device == null) {
+        Comm comm = comm(requests);
+        if (place != MPI.UNDEFINED || comm == null) {
             return place;
         }
-        device.awaitCondition(() -> firstOver(requests) != MPI.UNDEFINED, -1);
+        try {
+            comm.device().awaitCondition(() -> firstOver(requests) != MPI.UNDEFINED, -1);
+        } catch (MadeleineException e) { // interrupted, or the session was closed
+            throw comm.gaveUp("stopped waiting for one of its requests, which go on", e);
+        }
         return firstOver(requests);
     }
 

@@ -13,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -775,6 +776,138 @@ class PointToPointTest {
                     assertInterrupted(() -> new Message().mProbe(MPI.ANY_SOURCE, 9, comm));
                 }
                 comm.barrier();
+            });
+        }
+    }
+
+    /** An interrupt comes at any moment of a receive: it fails without its message, or has all of it. */
+    @Test
+    void shouldLoseNoMessageWhoseReceiverIsInterrupted() {
+        int[] sizes = {16, 20_000, 100_000, 1_000_000};
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                for (int i = 0; i < 200; i++) {
+                    byte[] bytes = new byte[sizes[i % sizes.length]];
+                    if (comm.getRank() == 0) {
+                        Arrays.fill(bytes, (byte) i);
+                        comm.send(bytes, bytes.length, MPI.BYTE, 1, 3);
+                    } else {
+                        Thread receiver = Thread.currentThread();
+                        int pauseNs = i * 3_000;
+                        Thread disturber = Thread.ofPlatform().start(() -> {
+                            LockSupport.parkNanos(pauseNs);
+                            receiver.interrupt();
+                        });
+                        receiveInSpiteOfInterrupts(comm, bytes);
+                        joinInSpiteOfInterrupts(disturber);
+                        byte[] expected = new byte[bytes.length];
+                        Arrays.fill(expected, (byte) i);
+                        assertArrayEquals(expected, bytes, "message " + i);
+                    }
+                }
+            });
+        }
+    }
+
+    private static void receiveInSpiteOfInterrupts(Comm comm, byte[] bytes) {
+        while (true) {
+            try {
+                comm.recv(bytes, bytes.length, MPI.BYTE, 0, 3);
+                return;
+            } catch (MPIException e) {
+                assertTrue(Thread.interrupted(), e.getMessage());
+            }
+        }
+    }
+
+    private static void joinInSpiteOfInterrupts(Thread thread) {
+        while (thread.isAlive()) {
+            boolean _ = Thread.interrupted();
+            Thread.onSpinWait();
+        }
+        boolean _ = Thread.interrupted();
+    }
+
+    /** The next message to arrive is the one that follows, and the buffer is the sender's again. */
+    @ParameterizedTest
+    @ValueSource(ints = {100, 1_000_000})
+    void shouldNotDeliverASendThatItsInterruptHasEnded(int count) {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                byte[] bytes = new byte[count];
+                if (comm.getRank() == 0) {
+                    Arrays.fill(bytes, (byte) 1);
+                    assertInterrupted(() -> comm.sSend(bytes, count, MPI.BYTE, 1, 4));
+                    Arrays.fill(bytes, (byte) 2);
+                    comm.send(bytes, count, MPI.BYTE, 1, 5);
+                    comm.send(bytes, count, MPI.BYTE, 1, 4);
+                } else {
+                    comm.recv(new byte[count], count, MPI.BYTE, 0, 5);
+                    comm.recv(bytes, count, MPI.BYTE, 0, 4);
+                    byte[] expected = new byte[count];
+                    Arrays.fill(expected, (byte) 2);
+                    assertArrayEquals(expected, bytes);
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldLeaveARequestActiveWhoseWaitIsInterrupted() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                IntBuffer number = MPI.newIntBuffer(1);
+                if (comm.getRank() == 0) {
+                    Request request = comm.iRecv(number, 1, MPI.INT, 1, 6);
+                    assertInterrupted(request::waitFor);
+                    assertInterrupted(() -> Request.waitAll(new Request[] {request}));
+                    assertInterrupted(() -> Request.waitAny(new Request[] {request}));
+                    comm.send(new int[0], 0, MPI.INT, 1, 7);
+                    request.waitFor();
+                    assertEquals(8, number.get(0));
+                } else {
+                    comm.recv(new int[0], 0, MPI.INT, 0, 7);
+                    comm.send(new int[] {8}, 1, MPI.INT, 0, 6);
+                }
+            });
+        }
+    }
+
+    /** A buffer that the caller has back takes no later message. */
+    @Test
+    void shouldWithdrawTheReceiveOfASendRecvThatIsInterrupted() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                int[] number = {1};
+                if (comm.getRank() == 0) {
+                    assertInterrupted(() -> comm.sendRecv(new int[] {5}, 1, MPI.INT, 1, 8, number, 1, MPI.INT, 1, 9));
+                    comm.send(new int[0], 0, MPI.INT, 1, 10);
+                    int[] other = {2};
+                    comm.recv(other, 1, MPI.INT, 1, 9);
+                    assertEquals(1, number[0]);
+                    assertEquals(6, other[0]);
+                } else {
+                    comm.recv(new int[0], 0, MPI.INT, 0, 10);
+                    comm.send(new int[] {6}, 1, MPI.INT, 0, 9);
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldEndACollectiveOperationWhoseThreadIsInterrupted() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                int[] sum = new int[1];
+                for (int i = 0; i < 50; i++) {
+                    if (comm.getRank() == 0) {
+                        Thread.currentThread().interrupt();
+                    }
+                    comm.barrier();
+                    comm.allReduce(new int[] {i}, sum, 1, MPI.INT, MPI.SUM);
+                    assertEquals(2 * i, sum[0]);
+                    assertEquals(comm.getRank() == 0, Thread.interrupted());
+                }
             });
         }
     }
