@@ -2,7 +2,6 @@ package mpi;
 
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
-import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.Operation;
 import io.madeleine.mpi.device.ReceiveOperation;
 import io.madeleine.mpi.device.SendOperation;
@@ -213,11 +212,6 @@ public class Request implements Freeable {
     @Nullable
     Comm comm() {
         return comm;
-    }
-
-    @Nullable
-    Device device() {
-        return comm == null ? null : comm.device();
     }
 
     // ---- one request
