@@ -261,6 +261,7 @@ class DmaLoanTest {
     @Test
     void shouldThrowAtTheSenderWhenLentMemoryHasBeenFreed() {
         Arena arena = Arena.ofShared();
+        MemorySegment filler = Arena.ofAuto().allocate(4096).fill((byte) 7); // now, so not where the lent memory lay
         BufferGroup group = Side.group(pattern(arena));
         MemorySegment target = Arena.ofAuto().allocate(BYTES);
         BufferGroup wanted = Side.group(target);
@@ -270,7 +271,7 @@ class DmaLoanTest {
         arena.close();
         receiver.receive(wanted, BYTES); // reads what is not there any more, or refuses
         assertThrows(IllegalStateException.class, () -> sender.send(HEADER, group, TRAILER));
-        group.replaceMemory(Arena.ofAuto().allocate(4096).fill((byte) 7));
+        group.replaceMemory(filler);
         finish(group, PacketHeader.aborted(TRAILER), wanted);
         assertEquals(-1, target.mismatch(Arena.ofAuto().allocate(BYTES).fill((byte) 7)));
     }
