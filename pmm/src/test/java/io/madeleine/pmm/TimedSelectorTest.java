@@ -40,7 +40,7 @@ class TimedSelectorTest {
 
     /** A wait that is over late, since the machine is busy, needs one. */
     @ParameterizedTest
-    @ValueSource(longs = {1_300_000, 3_500_000, 20_500_000})
+    @ValueSource(longs = {1_600_000, 3_500_000, 20_500_000})
     void shouldWaitForTheRestOtherwise(long timeoutNs) throws IOException {
         int most = 0;
         for (int i = 0; i < TIMES; i++) {

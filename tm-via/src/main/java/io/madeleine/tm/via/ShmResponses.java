@@ -62,7 +62,7 @@ final class ShmResponses {
         }
         long begin = get(head, ShmMemory.RESPONSES);
         long bytes = get(head, ShmMemory.BEHIND_RESPONSES) - begin;
-        if (begin < ShmMemory.HEAD_BYTES || bytes <= ENTRIES) {
+        if (begin < ShmMemory.HEAD_BYTES || begin % Long.BYTES != 0 || bytes <= ENTRIES) {
             return false;
         }
         try (Arena arena = Arena.ofConfined()) {

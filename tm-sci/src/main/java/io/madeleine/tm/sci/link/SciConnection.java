@@ -69,7 +69,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
     private volatile @Nullable ConnectionListener listener;
     private volatile @Nullable String breach;
 
-    /** How the peer has ended; empty while it may receive. */
+    /** How the peer has ended; empty while it may send. */
     private volatile String endOfPeer = "";
 
     private volatile boolean interest;
@@ -485,8 +485,10 @@ public final class SciConnection implements ProtocolConnection, Watched {
         if (state < 0 || state > GIVEN_UP) {
             breakUp("its state is 0x" + Long.toHexString(state));
         }
-        if (state >= CLOSED || gone) {
+        if (state >= FINISHED || gone) {
             endOfPeer = endOfPeer(state); // first, so that whoever finds a link closed can tell the reason
+        }
+        if (state >= CLOSED || gone) {
             sendEnded = true;
         }
         if (state >= FINISHED || gone) {
