@@ -259,10 +259,11 @@ class DmaLoanTest {
     }
 
     @Test
+    @SuppressWarnings("restricted")
     void shouldThrowAtTheSenderWhenLentMemoryHasBeenFreed() {
         Arena arena = Arena.ofShared();
-        MemorySegment filler = Arena.ofAuto().allocate(4096).fill((byte) 7); // now, so not where the lent memory lay
-        BufferGroup group = Side.group(pattern(arena));
+        MemorySegment block = pattern(Arena.ofAuto());
+        BufferGroup group = Side.group(block.reinterpret(BYTES, arena, null));
         MemorySegment target = Arena.ofAuto().allocate(BYTES);
         BufferGroup wanted = Side.group(target);
         sender.send(HEADER, group, TRAILER);
@@ -271,9 +272,8 @@ class DmaLoanTest {
         arena.close();
         receiver.receive(wanted, BYTES); // reads what is not there any more, or refuses
         assertThrows(IllegalStateException.class, () -> sender.send(HEADER, group, TRAILER));
-        group.replaceMemory(filler);
+        group.replaceMemory(block.asSlice(0, 4096)); // where the freed memory lay, as an allocator may do
         finish(group, PacketHeader.aborted(TRAILER), wanted);
-        assertEquals(-1, target.mismatch(Arena.ofAuto().allocate(BYTES).fill((byte) 7)));
     }
 
     @Test

@@ -127,9 +127,10 @@ public final class Lender {
      * @return whether there was anything to do
      * @throws IllegalStateException if the memory has been freed; the loan ends when the caller has exchanged it
      */
+    @SuppressWarnings("MemorySegmentReferenceEquality") // what replaces freed memory may lie at the same address
     boolean settle(BufferGroup group, long trailer) {
         MemorySegment block = segment;
-        if (block == null || group.isEmpty() || !group.segment(0).equals(block) || group.offset(0) != offset) {
+        if (block == null || group.isEmpty() || group.segment(0) != block || group.offset(0) != offset) {
             lendFromBytes = 0; // The message was aborted: the rest of the packet goes through cells.
             end(group, trailer);
             return true;
