@@ -117,9 +117,7 @@ final class Grid {
         return colour;
     }
 
-    /**
-     * Balanced lengths for the zeros, in non-increasing order: each prime factor goes to the shortest, largest first.
-     */
+    /** Lengths for the zeros, in non-increasing order, that are as close to each other as possible. */
     static void createDims(int nodes, int[] dims) {
         int set = 1;
         for (int length : dims) {
@@ -135,36 +133,9 @@ final class Grid {
                     nodes + " nodes cannot fill a grid of " + Arrays.toString(dims)
                             + ": expected a multiple of the product of the dimensions that are set");
         }
-        int[] lengths = new int[free.length];
-        Arrays.fill(lengths, 1);
-        for (int factor : factors(nodes / set)) {
-            int shortest = 0;
-            for (int i = 1; i < lengths.length; i++) {
-                shortest = lengths[i] < lengths[shortest] ? i : shortest;
-            }
-            lengths[shortest] *= factor;
-        }
-        Arrays.sort(lengths);
+        int[] lengths = BalancedFactors.of(nodes / set, free.length);
         for (int i = 0; i < free.length; i++) {
-            dims[free[i]] = lengths[free.length - 1 - i];
+            dims[free[i]] = lengths[i];
         }
-    }
-
-    /** The prime factors, the largest first. */
-    private static int[] factors(int number) {
-        int[] found = new int[Integer.SIZE];
-        int count = 0;
-        int left = number;
-        for (int prime = 2; (long) prime * prime <= left; prime++) {
-            while (left % prime == 0) {
-                found[count++] = prime;
-                left /= prime;
-            }
-        }
-        if (left > 1) {
-            found[count++] = left;
-        }
-        int last = count;
-        return IntStream.range(0, count).map(i -> found[last - 1 - i]).toArray();
     }
 }

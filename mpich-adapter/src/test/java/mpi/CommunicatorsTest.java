@@ -197,8 +197,21 @@ class CommunicatorsTest {
 
     @Test
     void shouldBalanceDimensions() {
-        int[][] cases = {{12, 0, 0}, {7, 0, 0}, {10, 0, 0}, {24, 0, 2, 0}, {1, 0}, {36, 0, 0, 0}};
-        int[][] expected = {{4, 3}, {7, 1}, {5, 2}, {4, 2, 3}, {1}, {4, 3, 3}};
+        int[][] cases = {
+            {12, 0, 0},
+            {7, 0, 0},
+            {10, 0, 0},
+            {24, 0, 2, 0},
+            {1, 0},
+            {36, 0, 0, 0},
+            {72, 0, 0},
+            {144, 0, 0},
+            {6, 2, 3},
+            {735_134_400, 0, 0, 0, 0, 0, 0}
+        };
+        int[][] expected = {
+            {4, 3}, {7, 1}, {5, 2}, {4, 2, 3}, {1}, {4, 3, 3}, {9, 8}, {12, 12}, {2, 3}, {34, 33, 30, 30, 28, 26}
+        };
         for (int i = 0; i < cases.length; i++) {
             int[] dims = Arrays.copyOfRange(cases[i], 1, cases[i].length);
             CartComm.createDims(cases[i][0], dims);
@@ -208,6 +221,19 @@ class CommunicatorsTest {
                 MPI.ERR_DIMS,
                 assertThrows(MPIException.class, () -> CartComm.createDims(7, new int[] {2, 0}))
                         .getErrorClass());
+    }
+
+    @Test
+    void shouldBalanceDimensionsAsWellAsAnyOther() {
+        for (int nodes = 1; nodes <= 512; nodes++) {
+            int[] dims = new int[2];
+            CartComm.createDims(nodes, dims);
+            int root = (int) Math.sqrt(nodes);
+            while (nodes % root != 0) {
+                root--;
+            }
+            assertArrayEquals(new int[] {nodes / root, root}, dims);
+        }
     }
 
     @Test

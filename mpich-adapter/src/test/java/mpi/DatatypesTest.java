@@ -16,6 +16,18 @@ import org.junit.jupiter.api.function.Executable;
 
 /** Derived datatypes: their lengths, and which bytes they move. */
 class DatatypesTest {
+    private static int extentOfIntAnd(int length, Datatype other) throws MPIException {
+        return Datatype.createStruct(new int[] {1, length}, new int[] {0, 8}, new Datatype[] {MPI.INT, other})
+                .getExtent();
+    }
+
+    @Test
+    void shouldCountOnlyBlocksWithDataForTheExtentOfAStruct() throws MPIException {
+        assertEquals(16, extentOfIntAnd(1, MPI.DOUBLE));
+        assertEquals(4, extentOfIntAnd(0, MPI.DOUBLE));
+        assertEquals(4, extentOfIntAnd(1, Datatype.createContiguous(0, MPI.DOUBLE)));
+    }
+
     @Test
     void shouldCountLengthsInElementsOfTheBaseType() {
         Datatype vector = Datatype.createVector(3, 2, 4, MPI.INT);

@@ -4,6 +4,7 @@ import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -160,7 +161,8 @@ public final class Type {
      * Blocks of different types anywhere.
      *
      * @param base what the lengths of the result count
-     * @param isAligned whether the extent is rounded up to the largest alignment, as a C compiler does
+     * @param isAligned whether the extent is rounded up to the largest alignment, as a C compiler does; blocks without
+     *     data have none
      */
     public static Type struct(int[] lengths, long[] displacements, List<Type> types, Basic base, boolean isAligned) {
         if (lengths.length != displacements.length || lengths.length != types.size()) {
@@ -169,10 +171,16 @@ public final class Type {
                     "a struct has " + lengths.length + " block lengths, " + displacements.length + " displacements and "
                             + types.size() + " types: expected as many of each");
         }
-        int alignment = isAligned
-                ? types.stream().mapToInt(type -> type.alignment).max().orElse(1)
-                : 1;
+        int alignment = isAligned ? alignment(lengths, types) : 1;
         return blocks(lengths, displacements, types, base, alignment);
+    }
+
+    private static int alignment(int[] lengths, List<Type> types) {
+        return IntStream.range(0, lengths.length)
+                .filter(i -> lengths[i] > 0 && types.get(i).hasData())
+                .map(i -> types.get(i).alignment)
+                .max()
+                .orElse(1);
     }
 
     /** The same data with other bounds. */
@@ -180,8 +188,8 @@ public final class Type {
         return new Type(basic, null, runs, newLb, Length.EXTENT.sum(newLb, newExtent), true, alignment);
     }
 
-    private boolean isMark() {
-        return basic == Basic.NONE && runs.isEmpty();
+    private boolean hasData() {
+        return !runs.isEmpty();
     }
 
     /** The bounds of the items of a block, or of all blocks; explicit ones win over those of the data. */
@@ -194,12 +202,12 @@ public final class Type {
         void add(Type type, long from, long to) {
             if (type.hasLb) {
                 explicitLow = Math.min(explicitLow, from);
-            } else if (!type.isMark()) {
+            } else if (type.hasData()) {
                 low = Math.min(low, from);
             }
             if (type.hasUb) {
                 explicitHigh = Math.max(explicitHigh, to);
-            } else if (!type.isMark()) {
+            } else if (type.hasData()) {
                 high = Math.max(high, to);
             }
         }
@@ -218,12 +226,10 @@ public final class Type {
     private static Type blocks(int[] lengths, long[] displacements, List<Type> types, Basic base, int alignment) {
         List<Run> runs = new ArrayList<>();
         Bounds bounds = new Bounds();
-        int largest = 1;
         boolean hasLb = false;
         boolean hasUb = false;
         for (int i = 0; i < lengths.length; i++) {
             Type type = types.get(i);
-            largest = Math.max(largest, type.alignment);
             hasLb |= type.hasLb && lengths[i] > 0;
             hasUb |= type.hasUb && lengths[i] > 0;
             if (lengths[i] == 0) {
@@ -237,7 +243,7 @@ public final class Type {
         if (!hasLb && !hasUb) {
             ub = Length.EXTENT.sum(lb, roundUp(Length.EXTENT.between(lb, ub), alignment));
         }
-        return new Type(base, null, runs, lb, ub, hasLb, hasUb, largest);
+        return new Type(base, null, runs, lb, ub, hasLb, hasUb, alignment(lengths, types));
     }
 
     /** Adds the bounds of a block of items. */
