@@ -239,6 +239,7 @@ final class BipProgress implements ProgressSource {
     private int read(long nowNs) {
         int taken = 0;
         int most = nowNs - lastLookNs < COLD_LOOK_NS ? batch : MOST_DATAGRAMS; // who looks seldom takes all at once
+        long readNs = nowNs;
         readable = false;
         lastLookNs = nowNs;
         for (; taken < most; taken++) {
@@ -246,9 +247,12 @@ final class BipProgress implements ProgressSource {
             if (from == null) {
                 break;
             }
-            lastArrivalNs = nowNs;
+            if (taken == 0) {
+                readNs = System.nanoTime(); // the poll may have begun long ago: round trips would seem too short
+                lastArrivalNs = readNs;
+            }
             if (datagram.isIntact()) {
-                dispatch(from, nowNs);
+                dispatch(from, readNs);
             }
         }
         if (taken == most) {
@@ -258,7 +262,7 @@ final class BipProgress implements ProgressSource {
             batch = Math.max(1, taken); // a lone datagram is handled before the next look at the socket
         }
         touchRaised();
-        return taken + flushTouched(nowNs);
+        return taken + flushTouched(readNs);
     }
 
     /** Marks the connections whose senders may send more because another one has moved. */

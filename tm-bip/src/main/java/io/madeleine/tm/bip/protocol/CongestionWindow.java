@@ -1,9 +1,9 @@
 package io.madeleine.tm.bip.protocol;
 
 /**
- * How many bytes may be under way. The window grows as that of NewReno (RFC 9002, section 7). A loss narrows it only if
- * it comes from congestion: the round-trip time shows a queue, or much of a round was lost. Other losses come from the
- * path, and a narrower window would not make them fewer.
+ * How many bytes may be under way, and how fast they leave. The window grows as that of NewReno (RFC 9002, section 7).
+ * A loss narrows it, but not below what the path holds without a queue, as in TCP Westwood: so a loss that has nothing
+ * to do with congestion costs no throughput. Only a round in which many datagrams were lost narrows it further.
  *
  * <p>Threading: confined.
  */
@@ -14,20 +14,34 @@ final class CongestionWindow {
     /** The least window, in datagrams. */
     static final int LEAST_DATAGRAMS = 2;
 
-    /** A round-trip time so much above the least shows a queue. */
+    /** If the least round-trip time of a round is so much above the least of all, there is a queue. */
     static final long QUEUE_NS = 1_000_000;
 
-    /** A round in which more than one in so many bytes were lost is congested, whatever the delay. */
+    /** A round in which more than one in so many bytes were lost is congested. */
     static final int LOSS_SHARE = 8;
 
+    /** The path holds so many times what it delivers in the least round-trip time: a little more finds free capacity. */
+    static final double PATH_GAIN = 1.25;
+
+    /** Acknowledgements may be late by so many times the variation of the round-trip time, for ends that look seldom. */
+    static final double LATENESS = 1.5;
+
+    /** Datagrams leave so many times as fast as the path delivers. */
+    static final double PACING_GAIN = 1.25;
+
+    /** The same while the window grows fast. */
+    static final double FAST_PACING_GAIN = 2.5;
+
     private final long mostBytes;
+    private final DeliveryRate rate = new DeliveryRate();
     private long windowBytes = INITIAL_BYTES;
     private long thresholdBytes = Long.MAX_VALUE;
     private long roundEnd; // the first packet number of the next round
     private long roundAckedBytes;
     private long roundLostBytes;
-    private boolean narrowedInRound;
-    private boolean lostInRound;
+    private long roundLeastNs = Long.MAX_VALUE; // the least round-trip time in this round
+    private boolean hasNarrowed; // in this round
+    private boolean isCongested; // in this round
 
     CongestionWindow(long mostBytes) {
         this.mostBytes = mostBytes;
@@ -41,43 +55,72 @@ final class CongestionWindow {
         return inFlightBytes < windowBytes;
     }
 
-    private static boolean showsQueue(RttEstimator rtt) {
-        return rtt.latestNs() > rtt.minNs() + Math.max(QUEUE_NS, rtt.minNs() / 4);
+    /** How many bytes the path holds without a queue, and a little more. */
+    private double pathBytes(RttEstimator rtt) {
+        return rate.bytesPerNs() * (PATH_GAIN * rtt.minNs() + LATENESS * rtt.variationNs());
+    }
+
+    /** How many bytes a nanosecond may leave; 0 if there is no bound. */
+    double pacingRate(RttEstimator rtt) {
+        return rtt.minNs() < Pacer.LEAST_ROUND_TRIP_NS
+                ? 0
+                : rate.bytesPerNs() * (windowBytes < thresholdBytes ? FAST_PACING_GAIN : PACING_GAIN);
     }
 
     /** Bytes were acknowledged; {@code number} is the largest acknowledged, {@code next} the next to be sent. */
-    void acknowledged(int bytes, long number, long next, boolean wasLimited, int datagramBytes, RttEstimator rtt) {
+    void acknowledged(
+            int bytes, long number, long next, boolean wasLimited, int datagramBytes, RttEstimator rtt, long nowNs) {
+        rate.acknowledged(bytes);
         roundAckedBytes += bytes;
-        if (wasLimited && !lostInRound) {
-            if (windowBytes < thresholdBytes) {
-                windowBytes += bytes;
-            } else {
-                windowBytes += Math.max(1, (long) datagramBytes * bytes / windowBytes);
-            }
-            windowBytes = Math.min(windowBytes, mostBytes);
+        roundLeastNs = Math.min(roundLeastNs, rtt.latestNs());
+        if (wasLimited) {
+            grow(bytes, datagramBytes, rtt);
         }
         if (number >= roundEnd) {
-            if (windowBytes < thresholdBytes && wasLimited && showsQueue(rtt)) {
-                thresholdBytes = windowBytes; // the end of the fast growth, before anything is lost
-            }
-            roundEnd = next;
-            roundAckedBytes = 0;
-            roundLostBytes = 0;
-            narrowedInRound = false;
-            lostInRound = false;
+            endRound(next, wasLimited, rtt, nowNs);
         }
+    }
+
+    private void grow(int bytes, int datagramBytes, RttEstimator rtt) {
+        if (isCongested) {
+            return;
+        }
+        if (windowBytes < pathBytes(rtt) || windowBytes < thresholdBytes && roundLostBytes == 0) {
+            windowBytes += bytes;
+        } else if (roundLostBytes == 0) {
+            windowBytes += Math.max(1, (long) datagramBytes * bytes / windowBytes);
+        }
+        windowBytes = Math.min(windowBytes, mostBytes);
+    }
+
+    private void endRound(long next, boolean wasLimited, RttEstimator rtt, long nowNs) {
+        rate.endRound(nowNs);
+        boolean showsQueue = roundLeastNs > rtt.minNs() + Math.max(QUEUE_NS, rtt.minNs() / 4);
+        if (windowBytes < thresholdBytes && wasLimited && showsQueue) {
+            thresholdBytes = windowBytes; // the end of the fast growth, before anything is lost
+        }
+        roundEnd = next;
+        roundAckedBytes = 0;
+        roundLostBytes = 0;
+        roundLeastNs = Long.MAX_VALUE;
+        hasNarrowed = false;
+        isCongested = false;
     }
 
     void lost(int bytes, int datagramBytes, RttEstimator rtt) {
         roundLostBytes += bytes;
-        lostInRound = true;
-        boolean congested =
-                showsQueue(rtt) || roundLostBytes > Math.max(4L * datagramBytes, roundAckedBytes / LOSS_SHARE);
-        if (congested && !narrowedInRound) {
-            narrowedInRound = true;
-            windowBytes = Math.max(windowBytes * 7 / 10, (long) LEAST_DATAGRAMS * datagramBytes);
-            thresholdBytes = windowBytes;
+        boolean isMuch = roundLostBytes > Math.max(4L * datagramBytes, roundAckedBytes / LOSS_SHARE);
+        if (isMuch ? !isCongested : !hasNarrowed) {
+            hasNarrowed = true;
+            isCongested = isMuch;
+            narrow(datagramBytes, isMuch ? 0 : (long) pathBytes(rtt));
         }
+    }
+
+    private void narrow(int datagramBytes, long leastBytes) {
+        long least = Math.max(leastBytes, (long) LEAST_DATAGRAMS * datagramBytes);
+        windowBytes = Math.min(windowBytes, Math.max(windowBytes * 7 / 10, least));
+        thresholdBytes = windowBytes;
     }
 
     /** Nothing was acknowledged for several time-outs: begins anew (RFC 9002, section 7.6). */

@@ -11,13 +11,19 @@ final class PathProbe {
     /** The sizes that are probed, in bytes of UDP payload: Ethernet, jumbo frames, and the loopback device's. */
     private static final int[] SIZES = {1_432, 8_932, 16_384, 32_768, 65_464};
 
-    /** A size counts as too large after so many lost probes. */
+    /** A size counts as too large for now after so many lost probes in a row. */
     static final int TRIES = 3;
 
     /** After a fallback, sizes are probed again after this time. */
     static final long PAUSE_NS = 60_000_000_000L;
 
-    /** So many losses of datagrams above the safe size, with none acknowledged in between, let the size fall back. */
+    /** The same after lost probes, at first: a full queue may have dropped them. It doubles each time. */
+    static final long FIRST_PAUSE_NS = 1_000_000_000L;
+
+    /**
+     * So many losses of datagrams above the safe size, over the time of a probe time-out and with none acknowledged in
+     * between, let the size fall back.
+     */
     static final int BLACK_HOLE_LOSSES = 8;
 
     private final int mostBytes;
@@ -27,6 +33,7 @@ final class PathProbe {
     private boolean underWay;
     private boolean paused;
     private long resumeNs;
+    private long pauseNs = FIRST_PAUSE_NS;
 
     PathProbe(int mostBytes) {
         this.mostBytes = mostBytes;
@@ -60,11 +67,18 @@ final class PathProbe {
         step++;
     }
 
-    void lost() {
+    void lost(long nowNs) {
         underWay = false;
         if (++failures >= TRIES) {
-            step = SIZES.length;
+            failures = 0;
+            pause(nowNs, pauseNs);
+            pauseNs = Math.min(2 * pauseNs, PAUSE_NS);
         }
+    }
+
+    private void pause(long nowNs, long forNs) {
+        paused = true;
+        resumeNs = nowNs + forNs;
     }
 
     /** The system refused to send so large a datagram. */
@@ -79,8 +93,7 @@ final class PathProbe {
             bytes = DatagramLayout.SAFE_DATAGRAM_BYTES;
             step = 0;
             failures = 0;
-            paused = true;
-            resumeNs = nowNs + PAUSE_NS;
+            pause(nowNs, PAUSE_NS);
         }
     }
 }

@@ -39,6 +39,7 @@ final class Recovery {
     final CongestionWindow window;
     final PathProbe path;
 
+    private final Pacer pacer = new Pacer();
     private final Fate fate;
     private final EndpointSettings settings;
     private int reorder = REORDER_LEAST;
@@ -49,7 +50,9 @@ final class Recovery {
     private int timeouts;
     private int probesDue;
     private boolean wasLimited;
+    private boolean isPaced; // data would leave now if the pacer let it
     private int largeLost; // datagrams above the safe size that were lost in a row
+    private long largeLostSinceNs;
 
     Recovery(EndpointSettings settings, Fate fate) {
         this.settings = settings;
@@ -75,7 +78,8 @@ final class Recovery {
         }
         boolean free = window.permits(sent.inFlightBytes()) && !sent.isFull();
         wasLimited |= !free;
-        return free;
+        isPaced = free && !pacer.permits();
+        return free && !isPaced;
     }
 
     boolean isProbeDue() {
@@ -84,6 +88,7 @@ final class Recovery {
 
     void sent(long number, int length, long nowNs) {
         sent.sent(number, length, nowNs);
+        pacer.sent(length);
         lastAskedNs = nowNs;
         if (probesDue > 0) {
             probesDue--;
@@ -132,12 +137,13 @@ final class Recovery {
         if (newlyAcked == 0) {
             return;
         }
-        if (newestNumber == largest) {
-            rtt.sample(nowNs - sent.timeNs(newestNumber), ackDelayNs);
+        long roundTripNs = nowNs - sent.timeNs(newestNumber);
+        if (newestNumber == largest && roundTripNs > 0) { // the time may be that of a poll that began before the send
+            rtt.sample(roundTripNs, ackDelayNs);
         }
         timeouts = 0;
         probesDue = 0;
-        window.acknowledged(newlyAcked, largestAcked, sent.next(), wasLimited, path.bytes(), rtt);
+        window.acknowledged(newlyAcked, largestAcked, sent.next(), wasLimited, path.bytes(), rtt, nowNs);
         wasLimited = false;
         detectLosses(nowNs);
         sent.forget(nowNs - rtt.smoothedNs());
@@ -161,16 +167,27 @@ final class Recovery {
     private void countAsLost(long number, long nowNs) {
         boolean isPathProbe = (sent.flags(number) & SentPackets.PATH_PROBE) != 0;
         if (isPathProbe) {
-            path.lost();
+            path.lost(nowNs);
         } else {
             window.lost(sent.bytes(number), path.bytes(), rtt);
-            if (sent.bytes(number) > DatagramLayout.SAFE_DATAGRAM_BYTES && ++largeLost == PathProbe.BLACK_HOLE_LOSSES) {
-                path.blackHole(nowNs);
-                largeLost = 0;
+            if (sent.bytes(number) > DatagramLayout.SAFE_DATAGRAM_BYTES) {
+                largeLost(nowNs);
             }
         }
         sent.lost(number, nowNs);
         fate.lost(number);
+    }
+
+    /** A full queue drops many in a row, too, but not for long. */
+    private void largeLost(long nowNs) {
+        if (largeLost++ == 0) {
+            largeLostSinceNs = nowNs;
+        }
+        boolean isLong = nowNs - largeLostSinceNs >= rtt.probeTimeoutNs(settings.ackDelayNs());
+        if (largeLost >= PathProbe.BLACK_HOLE_LOSSES && isLong) {
+            path.blackHole(nowNs);
+            largeLost = 0;
+        }
     }
 
     // ---- timers
@@ -182,6 +199,10 @@ final class Recovery {
     }
 
     long deadlineNs() {
+        return Endpoint.earlier(lossOrTimeoutNs(), isPaced ? pacer.deadlineNs() : NONE);
+    }
+
+    private long lossOrTimeoutNs() {
         if (sent.inFlightCount() == 0) {
             return NONE;
         }
@@ -190,12 +211,14 @@ final class Recovery {
 
     /** Handles a deadline that has come. */
     void onTime(long nowNs) {
-        if (sent.inFlightCount() == 0 || deadlineNs() - nowNs > 0) {
+        pacer.refill(nowNs, window.pacingRate(rtt));
+        isPaced = false;
+        if (sent.inFlightCount() == 0 || lossOrTimeoutNs() - nowNs > 0) {
             return;
         }
         if (lossTimeNs != NONE) {
             detectLosses(nowNs);
-            if (sent.inFlightCount() == 0 || deadlineNs() - nowNs > 0) {
+            if (sent.inFlightCount() == 0 || lossOrTimeoutNs() - nowNs > 0) {
                 return;
             }
         }
@@ -244,5 +267,6 @@ final class Recovery {
         }
         lossTimeNs = NONE;
         probesDue = 0;
+        isPaced = false;
     }
 }

@@ -43,6 +43,10 @@ final class RttEstimator {
         return smoothedNs;
     }
 
+    long variationNs() {
+        return variationNs;
+    }
+
     long latestNs() {
         return latestNs;
     }

@@ -156,6 +156,12 @@ final class Sending implements Recovery.Fate {
         if (!asks && !receiving.numbers.isAckDue(nowNs, settings.ackDelayNs())) {
             return recovery.isWaiting() || recovery.rtt.isSampled() ? producePathProbe(nowNs, out, remoteId) : 0;
         }
+        if (sendsData && recovery.rtt.isSampled()) {
+            int probe = producePathProbe(nowNs, out, remoteId); // a stream has no pause in which it could leave
+            if (probe > 0) {
+                return probe;
+            }
+        }
         long number = recovery.sent.begin();
         ByteBuffer bytes = begin(out, remoteId, number, recovery.path.bytes());
         if (receiving.numbers.isAckPending()) {
@@ -296,7 +302,7 @@ final class Sending implements Recovery.Fate {
 
     private int producePathProbe(long nowNs, Datagram out, long remoteId) {
         int wanted = recovery.path.wanted(nowNs);
-        if (wanted == 0) {
+        if (wanted == 0 || recovery.timeoutCount() > 0) {
             return 0;
         }
         long number = recovery.sent.begin();

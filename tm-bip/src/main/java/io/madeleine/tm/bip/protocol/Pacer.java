@@ -1,0 +1,48 @@
+package io.madeleine.tm.bip.protocol;
+
+/**
+ * Spreads what is sent over the round trip, so that a whole window does not meet a queue of the path at once (RFC 9002,
+ * section 7.7). Bursts of some size pass, because a process does not look at its timers all the time.
+ *
+ * <p>Threading: confined.
+ */
+final class Pacer {
+    /** On shorter paths a window is little more than a burst, so nothing is spread. */
+    static final long LEAST_ROUND_TRIP_NS = 200_000;
+
+    /** The most bytes that leave at once. */
+    static final int BURST_BYTES = 65_536;
+
+    /** The next datagrams leave when so many bytes may: a timer for each datagram would cost too much. */
+    static final int LEAST_BURST_BYTES = 8_192;
+
+    private double allowedBytes = BURST_BYTES;
+    private double bytesPerNs;
+    private long refilledNs;
+
+    /** It is this time, and so many bytes a nanosecond may leave from now on; 0 for no bound. */
+    void refill(long nowNs, double rate) {
+        if (rate == 0 || bytesPerNs == 0) {
+            allowedBytes = BURST_BYTES;
+        } else {
+            allowedBytes = Math.min(BURST_BYTES, allowedBytes + Math.max(0, nowNs - refilledNs) * bytesPerNs);
+        }
+        bytesPerNs = rate;
+        refilledNs = nowNs;
+    }
+
+    boolean permits() {
+        return allowedBytes > 0;
+    }
+
+    void sent(int bytes) {
+        if (bytesPerNs > 0) {
+            allowedBytes -= bytes;
+        }
+    }
+
+    /** When the next datagrams may leave. There is a bound. */
+    long deadlineNs() {
+        return refilledNs + 1 + (long) ((LEAST_BURST_BYTES - allowedBytes) / bytesPerNs);
+    }
+}
