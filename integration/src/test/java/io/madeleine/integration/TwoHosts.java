@@ -96,11 +96,20 @@ final class TwoHosts implements AutoCloseable {
      * Lets so much pass each way, frames with their headers, and frames be so long; skipped where the kernel cannot.
      */
     void limit(int megabitsPerSecond, int mtuBytes) throws IOException, InterruptedException {
+        limit(megabitsPerSecond, mtuBytes, "burst 1mb latency 50ms");
+    }
+
+    /** As {@link #limit(int, int)}, on Ethernet, with a queue of so many bytes that drops what it has no room for. */
+    void limitWithShortQueue(int megabitsPerSecond, int queueBytes) throws IOException, InterruptedException {
+        limit(megabitsPerSecond, 1_500, "burst 64kb limit " + queueBytes);
+    }
+
+    private void limit(int megabitsPerSecond, int mtuBytes, String queue) throws IOException, InterruptedException {
         boolean limited = true;
         for (int i = 0; i < 2 && limited; i++) {
             limited = ip("-n " + names[i] + " link set " + interfaces[i] + " mtu " + mtuBytes)
                     && run("tc -n " + names[i] + " qdisc add dev " + interfaces[i] + " root tbf rate "
-                            + megabitsPerSecond + "mbit burst 1mb latency 50ms");
+                            + megabitsPerSecond + "mbit " + queue);
         }
         assumeTrue(limited, "the rate cannot be limited here: that needs the tc command and the tbf of the kernel");
     }

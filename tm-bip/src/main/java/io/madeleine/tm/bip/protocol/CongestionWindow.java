@@ -2,8 +2,8 @@ package io.madeleine.tm.bip.protocol;
 
 /**
  * How many bytes may be under way, and how fast they leave. The window grows as that of NewReno (RFC 9002, section 7).
- * A loss narrows it, but not below what the path holds without a queue, as in TCP Westwood: so a loss that has nothing
- * to do with congestion costs no throughput. Only a round in which many datagrams were lost narrows it further.
+ * A loss narrows it. If neither the round-trip times nor the number of losses show congestion, it remains as large as
+ * what the path holds without a queue, as in TCP Westwood: so a loss by chance costs no throughput.
  *
  * <p>Threading: confined.
  */
@@ -21,7 +21,10 @@ final class CongestionWindow {
     static final int LOSS_SHARE = 8;
 
     /** The path holds so many times what it delivers in the least round-trip time: a little more finds free capacity. */
-    static final double PATH_GAIN = 1.25;
+    static final double PATH_GAIN = 1.1;
+
+    /** A window that is less than the path holds grows by one byte for so many that arrive, whatever is lost. */
+    static final int REGROWTH = 8;
 
     /** Acknowledgements may be late by so many times the variation of the round-trip time, for ends that look seldom. */
     static final double LATENESS = 1.5;
@@ -39,7 +42,8 @@ final class CongestionWindow {
     private long roundEnd; // the first packet number of the next round
     private long roundAckedBytes;
     private long roundLostBytes;
-    private long roundLeastNs = Long.MAX_VALUE; // the least round-trip time in this round
+    private long roundLeastNs = Long.MAX_VALUE; // the least round-trip time of this round
+    private long lastRoundLeastNs = Long.MAX_VALUE; // and of the one before
     private boolean hasNarrowed; // in this round
     private boolean isCongested; // in this round
 
@@ -85,18 +89,26 @@ final class CongestionWindow {
         if (isCongested) {
             return;
         }
-        if (windowBytes < pathBytes(rtt) || windowBytes < thresholdBytes && roundLostBytes == 0) {
+        if (windowBytes < thresholdBytes && roundLostBytes == 0) {
             windowBytes += bytes;
+        } else if (windowBytes < pathBytes(rtt)) {
+            windowBytes += bytes / REGROWTH;
         } else if (roundLostBytes == 0) {
             windowBytes += Math.max(1, (long) datagramBytes * bytes / windowBytes);
         }
         windowBytes = Math.min(windowBytes, mostBytes);
     }
 
+    /** A queue delays all datagrams of a round; an end that looks seldom delays some. */
+    private boolean showsQueue(RttEstimator rtt) {
+        long leastNs = Math.min(roundLeastNs, lastRoundLeastNs);
+        return leastNs > rtt.minNs() + Math.max(QUEUE_NS, rtt.minNs() / 4);
+    }
+
     private void endRound(long next, boolean wasLimited, RttEstimator rtt, long nowNs) {
         rate.endRound(nowNs);
-        boolean showsQueue = roundLeastNs > rtt.minNs() + Math.max(QUEUE_NS, rtt.minNs() / 4);
-        if (windowBytes < thresholdBytes && wasLimited && showsQueue) {
+        lastRoundLeastNs = roundLeastNs;
+        if (windowBytes < thresholdBytes && wasLimited && showsQueue(rtt)) {
             thresholdBytes = windowBytes; // the end of the fast growth, before anything is lost
         }
         roundEnd = next;
@@ -113,7 +125,7 @@ final class CongestionWindow {
         if (isMuch ? !isCongested : !hasNarrowed) {
             hasNarrowed = true;
             isCongested = isMuch;
-            narrow(datagramBytes, isMuch ? 0 : (long) pathBytes(rtt));
+            narrow(datagramBytes, isMuch || showsQueue(rtt) ? 0 : (long) pathBytes(rtt));
         }
     }
 

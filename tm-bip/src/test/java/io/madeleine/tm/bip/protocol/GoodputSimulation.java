@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Streams of bip/long over a line of some rate, with a queue that drops what does not fit, and with losses that have
@@ -20,6 +21,7 @@ final class GoodputSimulation {
     private static final MemorySegment SCRATCH = MemorySegment.ofArray(new byte[8192]);
     private static final long SECOND_NS = 1_000_000_000L;
     private static final int FRAME_BYTES = 42; // headers of UDP, IP and Ethernet
+    private static final int TCP_FRAME_BYTES = 66;
     private static final int LONGEST_BYTES = 1_472; // of UDP payload, on Ethernet
     private static final long INITIATOR = 1_000;
     private static final long ACCEPTOR = 2_000;
@@ -43,6 +45,15 @@ final class GoodputSimulation {
         }
     }
 
+    /** A segment of TCP, or the answer to it. */
+    private record Segment(long atNs, long number, boolean isAnswer) implements Comparable<Segment> {
+        @Override
+        public int compareTo(Segment other) {
+            int byTime = Long.compare(atNs, other.atNs);
+            return byTime != 0 ? byTime : Long.compare(number, other.number);
+        }
+    }
+
     /** A line in one direction. */
     private static final class Line {
         long freeNs;
@@ -54,6 +65,8 @@ final class GoodputSimulation {
     private final Path path;
     private final Line[] lines = {new Line(), new Line()};
     private final PriorityQueue<Flight> flights = new PriorityQueue<>();
+    private final PriorityQueue<Segment> segments = new PriorityQueue<>();
+    private @Nullable SimulatedReno tcp;
     private final List<List<byte[]>> arrived = List.of(new ArrayList<>(), new ArrayList<>()); // at each end's socket
     private final List<Endpoint> senders = new ArrayList<>();
     private final List<Endpoint> receivers = new ArrayList<>();
@@ -86,9 +99,16 @@ final class GoodputSimulation {
         long[] before = read.clone();
         while (nowNs < untilNs) {
             int end = pollAtNs[0] <= pollAtNs[1] ? 0 : 1;
-            nowNs = Math.max(nowNs, pollAtNs[end]);
-            poll(end);
-            pollAtNs[end] = nowNs + 1 + (long) (2 * random.nextDouble() * path.pollNs);
+            Segment segment = segments.peek();
+            if (segment != null && segment.atNs < pollAtNs[end]) {
+                nowNs = Math.max(nowNs, segment.atNs);
+                move(segments.remove());
+            } else {
+                nowNs = Math.max(nowNs, pollAtNs[end]);
+                poll(end);
+                pollAtNs[end] = nowNs + 1 + (long) (2 * random.nextDouble() * path.pollNs);
+            }
+            pump();
         }
         long[] moved = new long[read.length];
         for (int i = 0; i < moved.length; i++) {
@@ -162,21 +182,52 @@ final class GoodputSimulation {
                 end.refusedAsTooLarge();
                 continue;
             }
-            Line line = lines[to];
-            line.sent++;
-            long startNs = Math.max(nowNs, line.freeNs);
-            int frameBytes = OUT.length() + FRAME_BYTES;
-            if ((startNs - nowNs) * path.bytesPerSecond / SECOND_NS + frameBytes > path.queueBytes) {
-                line.dropped++;
-                continue;
+            long atNs = pass(lines[to], OUT.length() + FRAME_BYTES);
+            if (atNs > 0) {
+                byte[] bytes = new byte[OUT.length()];
+                OUT.bytes().get(0, bytes);
+                flights.add(new Flight(atNs, order++, to, bytes));
             }
-            line.freeNs = startNs + frameBytes * SECOND_NS / path.bytesPerSecond;
-            if (random.nextDouble() < path.loss) {
-                continue;
+        }
+    }
+
+    /** When a frame arrives, or 0 if it does not. */
+    private long pass(Line line, int frameBytes) {
+        line.sent++;
+        long startNs = Math.max(nowNs, line.freeNs);
+        if ((startNs - nowNs) * path.bytesPerSecond / SECOND_NS + frameBytes > path.queueBytes) {
+            line.dropped++;
+            return 0;
+        }
+        line.freeNs = startNs + frameBytes * SECOND_NS / path.bytesPerSecond;
+        return random.nextDouble() < path.loss ? 0 : line.freeNs + path.roundTripNs / 2;
+    }
+
+    // ---- the stream over TCP
+
+    /** Lets a stream over TCP share the line. */
+    void add(SimulatedReno stream) {
+        tcp = stream;
+    }
+
+    private void pump() {
+        SimulatedReno stream = tcp;
+        while (stream != null && stream.permits(nowNs)) {
+            long number = stream.send(nowNs);
+            long atNs = pass(lines[1], SimulatedReno.SEGMENT_BYTES + TCP_FRAME_BYTES);
+            if (atNs > 0) {
+                segments.add(new Segment(atNs, number, false));
             }
-            byte[] bytes = new byte[OUT.length()];
-            OUT.bytes().get(0, bytes);
-            flights.add(new Flight(line.freeNs + path.roundTripNs / 2, order++, to, bytes));
+        }
+    }
+
+    private void move(Segment segment) {
+        SimulatedReno stream = tcp;
+        if (stream != null && segment.isAnswer) {
+            stream.acknowledged(segment.number, nowNs);
+        } else if (stream != null) {
+            stream.arrived();
+            segments.add(new Segment(nowNs + path.roundTripNs / 2, segment.number, true));
         }
     }
 

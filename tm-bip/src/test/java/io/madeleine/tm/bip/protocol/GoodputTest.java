@@ -73,12 +73,28 @@ class GoodputTest {
         Path path = new Path(GIGABIT / 10, QUEUE_BYTES, roundTripMs * MILLISECOND, loss, 20 * MICROSECOND);
         GoodputSimulation run = new GoodputSimulation(1, path, WINDOW_BYTES, 4, 300 * MILLISECOND);
         long[] _ = run.run(2 * SECOND);
-        long[] moved = run.run(10 * SECOND);
+        assertShares(run, run.run(10 * SECOND), 0.8);
+    }
+
+    private static void assertShares(GoodputSimulation run, long[] moved, double least) {
         long all = LongStream.of(moved).sum();
         Supplier<String> what = () -> Arrays.toString(moved) + "; " + run;
-        assertTrue(run.share(all, 10 * SECOND) > 0.8, what);
+        assertTrue(run.share(all, 10 * SECOND) > least, what);
         for (long each : moved) {
             assertTrue(each >= all / moved.length / 2, what);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100, 10", "100, 200", "1000, 10", "1000, 200", "10000, 10"})
+    void shouldLeaveAStreamOverTcpItsShare(int roundTripUs, int pollUs) {
+        Path path = new Path(GIGABIT / 10, QUEUE_BYTES, roundTripUs * MICROSECOND, 0, pollUs * MICROSECOND);
+        GoodputSimulation run = new GoodputSimulation(1, path, WINDOW_BYTES / 2, 2, 0);
+        SimulatedReno tcp = new SimulatedReno();
+        run.add(tcp);
+        long[] _ = run.run(2 * SECOND);
+        long before = tcp.arrivedBytes();
+        long[] moved = run.run(10 * SECOND);
+        assertShares(run, new long[] {moved[0], moved[1], tcp.arrivedBytes() - before}, 0.9);
     }
 }
