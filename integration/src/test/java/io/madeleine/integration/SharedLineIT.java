@@ -45,7 +45,7 @@ class SharedLineIT {
                 double all = Arrays.stream(megabits).sum();
                 assertTrue(all > 0.8 * MEGABITS && all < MEGABITS, () -> line + "\n" + processes);
                 for (double each : megabits) {
-                    assertTrue(each >= MEGABITS / 3.0 / 2, () -> line + "\n" + processes);
+                    assertTrue(each >= all / 3 / 2, () -> line + "\n" + processes);
                 }
                 processes.awaitAll();
             }

@@ -247,13 +247,13 @@ final class BipProgress implements ProgressSource {
             if (from == null) {
                 break;
             }
-            if (taken == 0) {
-                readNs = System.nanoTime(); // the poll may have begun long ago: round trips would seem too short
-                lastArrivalNs = readNs;
-            }
+            readNs = System.nanoTime(); // the poll may have begun long ago: round trips would seem too short
             if (datagram.isIntact()) {
                 dispatch(from, readNs);
             }
+        }
+        if (taken > 0) {
+            lastArrivalNs = readNs;
         }
         if (taken == most) {
             readable = true;

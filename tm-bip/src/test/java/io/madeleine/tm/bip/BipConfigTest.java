@@ -27,7 +27,7 @@ class BipConfigTest {
         assertEquals(1024, config.shortMaxBlockBytes());
         assertEquals(8192, config.shortBufferBytes());
         assertEquals(65_536, config.endpoint().shortWindowBytes());
-        assertEquals(262_144, config.endpoint().longWindowBytes());
+        assertEquals(524_288, config.endpoint().longWindowBytes());
         assertEquals(65_464, config.endpoint().maxDatagramBytes());
         assertEquals(1_000_000, config.endpoint().ackDelayNs());
         assertEquals(30_000_000_000L, config.endpoint().peerTimeoutNs());
