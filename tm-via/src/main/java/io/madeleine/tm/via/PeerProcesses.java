@@ -26,7 +26,7 @@ final class PeerProcesses {
 
     private long nextCheckNs;
 
-    /** The oldest operation at the last check, if it went to a process that has ended; else 0. */
+    /** The oldest operation to a process that has ended at the last check; 0 if there was none. */
     private long oldestBefore;
 
     PeerProcesses(ViaAddress own) {
@@ -80,7 +80,7 @@ final class PeerProcesses {
      * operations in their order. One that a process did not take before it ended stays for ever, and so do those behind
      * it.
      *
-     * @param oldest the number of the oldest operation, if it goes to a process that has ended; else 0
+     * @param oldest the number of the oldest operation to a process that has ended; 0 if there is none
      */
     Optional<String> whyStuck(long oldest) {
         boolean isStuck = oldest != 0 && oldest == oldestBefore;

@@ -1,12 +1,15 @@
 package io.madeleine.tm.via;
 
 import io.madeleine.tm.via.ffi.Raw;
+import io.madeleine.tm.via.port.WaitingOperations;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 
 /**
  * Fails operations that wait for dead processes over the provider shm.
@@ -21,7 +24,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Threading: no other thread polls the endpoint.
  */
-final class ShmResponses {
+final class ShmResponses implements WaitingOperations {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.via");
 
     // ---- the queue, and an entry of it
@@ -49,48 +52,68 @@ final class ShmResponses {
         this.own = own;
     }
 
-    /**
-     * Fails the oldest operation. The next poll reads its failure.
-     *
-     * @param context of the operation for which the provider waits
-     * @return whether that was possible
-     */
-    boolean fail(long context) {
+    @Override
+    public long oldest() {
+        return ask(_ -> {}, ShmResponses::contextOfOldest);
+    }
+
+    @Override
+    public boolean fail(long context) {
+        return ask(ShmResponses::ring, queue -> fail(queue, context) ? 1 : 0) == 1;
+    }
+
+    /** Applies a function to the queue; {@code then} gets the head of the memory if the answer is 1. */
+    private long ask(Consumer<MemorySegment> then, ToLongFunction<MemorySegment> function) {
         MemorySegment head = ShmMemory.headOf(own);
         if (head == null) {
-            return false;
+            return UNKNOWN;
         }
         long begin = get(head, ShmMemory.RESPONSES);
         long bytes = get(head, ShmMemory.BEHIND_RESPONSES) - begin;
         if (begin < ShmMemory.HEAD_BYTES || begin % Long.BYTES != 0 || bytes <= ENTRIES) {
-            return false;
+            return UNKNOWN;
         }
         try (Arena arena = Arena.ofConfined()) {
-            boolean hasFailed = fail(ShmMemory.map(own, begin, bytes, arena), context);
-            if (hasFailed) {
-                INT.setVolatile(head, (long) ShmMemory.SIGNAL, 1);
+            MemorySegment queue = ShmMemory.map(own, begin, bytes, arena);
+            long answer = isKnown(queue) ? function.applyAsLong(queue) : UNKNOWN;
+            if (answer == 1) {
+                then.accept(head);
             }
-            return hasFailed;
+            return answer;
         } catch (IOException e) {
             LOGGER.log(Level.DEBUG, "cannot fail an operation to a process that has ended", e);
-            return false;
+            return UNKNOWN;
         }
     }
 
-    private static boolean fail(MemorySegment queue, long context) {
+    private static boolean isKnown(MemorySegment queue) {
         long size = get(queue, SIZE);
         long waiting = get(queue, WRITTEN) - get(queue, READ);
-        if (ENTRIES + size * ENTRY_BYTES != queue.byteSize()
-                || get(queue, MASK) != size - 1
-                || waiting < 1
-                || waiting > size) {
+        return ENTRIES + size * ENTRY_BYTES == queue.byteSize()
+                && get(queue, MASK) == size - 1
+                && waiting >= 0
+                && waiting <= size;
+    }
+
+    private static void ring(MemorySegment head) {
+        INT.setVolatile(head, (long) ShmMemory.SIGNAL, 1);
+    }
+
+    private static long placeOfOldest(MemorySegment queue) {
+        return ENTRIES + (get(queue, READ) & get(queue, MASK)) * ENTRY_BYTES;
+    }
+
+    private static long contextOfOldest(MemorySegment queue) {
+        return get(queue, WRITTEN) == get(queue, READ)
+                ? NONE
+                : Raw.pointer(get(queue, placeOfOldest(queue) + OPERATION) + CONTEXT);
+    }
+
+    private static boolean fail(MemorySegment queue, long context) {
+        if (contextOfOldest(queue) != context || get(queue, placeOfOldest(queue) + STATUS) != BUSY) {
             return false;
         }
-        long oldest = ENTRIES + (get(queue, READ) & size - 1) * ENTRY_BYTES;
-        if (get(queue, oldest + STATUS) != BUSY || Raw.pointer(get(queue, oldest + OPERATION) + CONTEXT) != context) {
-            return false;
-        }
-        LONG.setVolatile(queue, oldest + STATUS, FAILED);
+        LONG.setVolatile(queue, placeOfOldest(queue) + STATUS, FAILED);
         return true;
     }
 

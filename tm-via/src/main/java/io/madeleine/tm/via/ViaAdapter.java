@@ -630,8 +630,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     /** Fails what waits for dead processes; gives up the endpoint if that is not possible. */
     private void getOverTheDead(String why) {
-        ShmResponses responses = new ShmResponses(address);
-        if (!port.failToTheDead(responses::fail)) {
+        if (!port.failToTheDead(new ShmResponses(address))) {
             port.stop(why);
             onBroken(why);
         }

@@ -209,6 +209,7 @@ public final class ViaPmm implements ProtocolModule {
                     isShared && strictness.equals(Strictness.NONE) ? Integer.MAX_VALUE : 0,
                     waits && !isShared,
                     info.provider().equals(Providers.NET),
+                    isShared,
                     isShared || !waits ? POLL_WITHOUT_DESCRIPTOR_NS : POLL_WITH_DESCRIPTOR_NS,
                     config.pins(),
                     strictness);

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,9 @@ final class OperationTable {
     private static final int CONTEXT_BYTES = 64;
     private static final int CHUNK = 1024;
     private static final int MAX_OPERATIONS = 1 << 20;
+
+    /** How many polls it takes at most until the failure of an operation is seen. */
+    private static final int MOST_POLLS = 100;
 
     private final Arena arena;
     private final boolean needsMemory;
@@ -125,22 +129,40 @@ final class OperationTable {
         order(operation, 0);
     }
 
-    /** The oldest operation under way that sends, reads or writes; negative if there is none. */
-    int oldest() {
+    /** The oldest operation under way that sends, reads or writes and whose process has ended; negative if there is none. */
+    int oldestToTheDead() {
         int oldest = -1;
         @Nullable Completion[] now = owners;
         for (int i = 0; i < Math.min(now.length, CHUNK * orders.length); i++) {
-            if (order(i) > 0 && now[i] != null && (oldest < 0 || order(i) < order(oldest))) {
+            Completion owner = now[i];
+            if (owner != null && order(i) > 0 && (oldest < 0 || order(i) < order(oldest)) && owner.isPeerDead()) {
                 oldest = i;
             }
         }
         return oldest;
     }
 
-    /** The owner of an operation; null if it was freed. */
-    @Nullable
-    Completion owner(int operation) {
-        return owners[operation];
+    /**
+     * Fails operations to processes that have ended, until none is left or the provider waits for a living process.
+     *
+     * @param poll handles completions; false if the endpoint is closed
+     * @return whether nothing is left that keeps the provider from completing operations for ever
+     */
+    boolean failToTheDead(WaitingOperations waiting, BooleanSupplier poll) {
+        long before = 0;
+        for (int polls = 0; polls < MOST_POLLS; polls++) {
+            boolean isOpen = poll.getAsBoolean(); // perhaps the completion is there already
+            long context = isOpen && oldestToTheDead() >= 0 ? waiting.oldest() : WaitingOperations.NONE;
+            int operation = context == WaitingOperations.UNKNOWN ? -1 : operation(context);
+            Completion owner = operation < 0 ? null : owners[operation];
+            if (context == WaitingOperations.NONE || owner != null && !owner.isPeerDead()) {
+                return true;
+            }
+            boolean _ = owner != null && waiting.fail(context);
+            polls = context == before ? polls : 0;
+            before = context;
+        }
+        return false;
     }
 
     /** When an operation began, as a number that never comes again; 0 if it is not under way. */

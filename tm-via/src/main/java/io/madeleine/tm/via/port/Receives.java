@@ -106,13 +106,19 @@ public final class Receives implements Completion {
 
     /** Posts a slot; its message has been read. */
     public void post(int slot) {
+        if (!isPosted(slot)) {
+            later(slot);
+        }
+    }
+
+    /** Posts a slot; false if the provider has no room for it now. */
+    private boolean isPosted(int slot) {
         long result =
                 port.receive(memories[slot].address() + offsets[slot], slotBytes, descriptors[slot], operations[slot]);
-        if (result == -Flags.FI_EAGAIN) {
-            later(slot);
-        } else if (result < 0) {
+        if (result < 0 && !port.mayWait(result)) {
             receiver.onBroken("a receive cannot be posted: " + port.errorText(result));
         }
+        return !port.mayWait(result);
     }
 
     private void later(int slot) {
@@ -128,7 +134,7 @@ public final class Receives implements Completion {
         }
     }
 
-    /** Posts what could not be posted before. */
+    /** Posts what could not be posted before, as long as there is room. */
     void postLate() {
         for (int tries = lateCount; tries > 0; tries--) {
             lock.lock();
@@ -138,7 +144,10 @@ public final class Receives implements Completion {
             } finally {
                 lock.unlock();
             }
-            post(slot);
+            if (!isPosted(slot)) {
+                later(slot);
+                return;
+            }
         }
     }
 

@@ -18,7 +18,6 @@ import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,9 +41,6 @@ public final class ViaPort implements AutoCloseable {
     public static final int BUSY = -1;
 
     private static final int BATCHES = 4;
-
-    /** How many polls it takes at most until the failure of an operation is seen. */
-    private static final int MOST_POLLS = 100;
 
     private static final int KEY_ATTEMPTS = 16;
     private static final int MAX_RECEIVES = 1 << 14;
@@ -80,6 +76,7 @@ public final class ViaPort implements AutoCloseable {
     private final long keyMask;
     private final long injectBytes;
     private final int receiveLimit;
+    private final boolean receivesMayWait;
     private volatile boolean open = true;
 
     /** Why the endpoint is not polled any more; null as long as it is. */
@@ -96,6 +93,7 @@ public final class ViaPort implements AutoCloseable {
         this.written = written;
         this.receiveLimit =
                 settings.receivesAreUnlimited() ? MAX_RECEIVES : Math.min(info.receiveCount(), MAX_RECEIVES);
+        this.receivesMayWait = settings.receivesMayWait();
         int sendLimit = Math.min(
                 Math.min(info.sendCount(), MAX_RECEIVES), settings.strictness().maxSends());
         if (settings.strictness().virtualAddresses()) {
@@ -143,9 +141,9 @@ public final class ViaPort implements AutoCloseable {
         return receives;
     }
 
-    /** How many receives the provider lets an endpoint post. */
+    /** How many receives an endpoint may have, posted or waiting for that. */
     public int receiveLimit() {
-        return receiveLimit;
+        return receivesMayWait ? MAX_RECEIVES : receiveLimit;
     }
 
     /** The outstanding operations. */
@@ -542,43 +540,34 @@ public final class ViaPort implements AutoCloseable {
     }
 
     /**
-     * The number of the oldest operation under way that sends, reads or writes, if the process to which it goes has
-     * ended; 0 if there is none, or if another is older. The number never comes again.
+     * The number of the oldest operation under way that sends, reads or writes and goes to a process that has ended; 0
+     * if there is none. The number never comes again.
      */
     public long oldestToTheDead() {
-        int oldest = table.oldest();
-        Completion owner = oldest < 0 ? null : table.owner(oldest);
-        return owner != null && owner.isPeerDead() ? table.orderOf(oldest) : 0;
+        int oldest = table.oldestToTheDead();
+        return oldest < 0 ? 0 : table.orderOf(oldest);
     }
 
     /**
-     * Fails operations to processes that have ended, as long as the oldest one is such.
+     * Fails operations to processes that have ended, until none is left or the provider waits for a living process.
      *
-     * @param fail makes the provider fail the oldest operation, which has this context, at the next poll; answers
-     *     whether that was possible
-     * @return whether the oldest operation is no such one any more
+     * @return whether nothing is left that keeps the provider from completing operations for ever
      */
-    public boolean failToTheDead(LongPredicate fail) {
+    public boolean failToTheDead(WaitingOperations waiting) {
         polling.lock();
         try {
-            long oldest = open ? oldestToTheDead() : 0;
-            while (oldest != 0) {
-                if (!fail.test(table.context(table.oldest()))) {
-                    return false;
-                }
-                long failed = oldest;
-                for (int polls = 0; oldest == failed && polls < MOST_POLLS; polls++) {
-                    int _ = pollLocked(); // the first ones may find other completions
-                    oldest = oldestToTheDead();
-                }
-                if (oldest == failed) {
-                    return false;
-                }
-            }
-            return true;
+            return table.failToTheDead(waiting, () -> {
+                int _ = open ? pollLocked() : 0;
+                return open;
+            });
         } finally {
             polling.unlock();
         }
+    }
+
+    /** Whether this result says that a receive is to be posted later. */
+    boolean mayWait(long result) {
+        return result == AGAIN || receivesMayWait && result == -Flags.FI_ENOMEM;
     }
 
     private int pollLocked() {
