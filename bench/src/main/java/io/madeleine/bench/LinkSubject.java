@@ -9,19 +9,18 @@ import io.madeleine.pmm.spi.PacketHeader;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The links of one of our networks, without a session.
+ * One of our networks without a session: its links.
  *
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
-final class LinkSubject extends ResidentSubject {
-    private static final String CONFIGURATION = "MADELEINE_CONF";
-
+class LinkSubject extends ResidentSubject {
     private final Network network;
     private final ProtocolSubject.Setup setup;
     private final Conditions conditions;
@@ -42,7 +41,7 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        return !pattern.isCall() && !pattern.isOfProgram() && bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
+        return pattern.isOfMessages() && bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
     }
 
     @Override
@@ -52,22 +51,43 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     protected Running start(Map<String, String> environment) {
-        Map<String, String> all = setup.environment(environment);
-        setup.sessions()
-                .configuration()
-                .map(Path::toAbsolutePath)
-                .ifPresent(file -> all.put(CONFIGURATION, file.toString()));
         return LocalProcesses.start(
-                IntStream.range(0, 2).mapToObj(this::command).toList(), all, List.of(), err);
+                IntStream.range(0, ranks())
+                        .mapToObj(rank -> command(program(), arguments(rank)))
+                        .toList(),
+                setup.environment(withConfiguration(environment)),
+                List.of(),
+                err);
     }
 
-    private List<String> command(int rank) {
-        List<String> java = setup.java(conditions, LinkProcess.class);
-        java.addAll(List.of(
+    /** What the processes run. */
+    Class<?> program() {
+        return LinkProcess.class;
+    }
+
+    /** What it is told before the settings. */
+    List<String> arguments(int rank) {
+        return List.of(
                 network.family(),
                 Integer.toString(rank),
                 conditions.waiting().name(),
-                Boolean.toString(conditions.pin())));
+                Boolean.toString(conditions.pin()));
+    }
+
+    /** The environment, with the configuration file that the user has named. */
+    final Map<String, String> withConfiguration(Map<String, String> environment) {
+        Map<String, String> all = new HashMap<>(environment);
+        setup.sessions()
+                .configuration()
+                .map(Path::toAbsolutePath)
+                .ifPresent(file -> all.put(BareNetwork.FILE, file.toString()));
+        return all;
+    }
+
+    /** The command of a process that gets the settings behind its arguments. */
+    final List<String> command(Class<?> program, List<String> arguments) {
+        List<String> java = setup.java(conditions, program);
+        java.addAll(arguments);
         java.addAll(setup.sessions().settings());
         java.addAll(network.settings());
         java.addAll(network.ofChannel(PerfProcess.CHANNEL));

@@ -7,8 +7,6 @@ import io.madeleine.bench.measure.Block;
 import io.madeleine.bench.measure.ControlLine;
 import io.madeleine.bench.measure.MeasuringException;
 import io.madeleine.bench.measure.Wire;
-import io.madeleine.pmm.SelectorReactor;
-import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.Blocks;
@@ -18,11 +16,7 @@ import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.madeleine.pmm.spi.ProcessContext;
-import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
-import io.madeleine.pmm.spi.ProtocolModule;
-import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.switching.SelectionTable;
@@ -30,8 +24,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
-import java.util.HexFormat;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -49,9 +41,7 @@ final class LinkWire implements Wire {
     private static final int TURNS_PER_CLOCK = 1 << 16;
 
     private final WaitMode wait;
-    private final Reactor reactor;
-    private final SessionArenas arenas = new SessionArenas(Optional.empty());
-    private final Adapter adapter;
+    private final BareAdapter bare;
     private final SelectionTable table;
     private final BufferGroup sending = new BufferGroup();
     private final BufferGroup receiving = new BufferGroup();
@@ -76,31 +66,19 @@ final class LinkWire implements Wire {
         }
     }
 
-    private LinkWire(ProtocolModule module, String adapterName, int rank, WaitMode wait, ControlLine line)
-            throws IOException {
+    private LinkWire(BareNetwork network, int rank, WaitMode wait, ControlLine line) throws IOException {
         this.wait = wait;
-        this.reactor = module.offerReactor().orElseGet(SelectorReactor::new);
-        this.table = SelectionTable.of(module.transmissionModules());
-        byte[] secret = HexFormat.of().parseHex(line.token());
-        this.adapter = module.openAdapter(
-                adapterName,
-                new ProcessContext(
-                        "perf-" + Integer.toHexString(line.token().hashCode()),
-                        identity(rank),
-                        secret,
-                        true,
-                        reactor,
-                        System.getLogger(LinkWire.class.getName()),
-                        arenas.memory()));
-        arenas.takeFrom(adapter.memorySource().stream().toList());
+        this.table = SelectionTable.of(network.module().transmissionModules());
+        this.bare = new BareAdapter(network, rank, line.token());
+        Adapter adapter = bare.adapter();
         String own = Base64.getEncoder().encodeToString(adapter.address().getBytes(StandardCharsets.UTF_8));
         String peer = new String(Base64.getDecoder().decode(line.exchangeContacts(own)), StandardCharsets.UTF_8);
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         CompletableFuture<ProtocolConnection> made = adapter.openChannel(PerfProcess.CHANNEL)
                 .connect(new ConnectionRequest(
-                        identity(1 - rank), peer, rank == 0, table.modules(), table.digest(), deadlineNs));
+                        BareAdapter.identity(1 - rank), peer, rank == 0, table.modules(), table.digest(), deadlineNs));
         while (!made.isDone() && deadlineNs - System.nanoTime() > 0) {
-            poll();
+            bare.poll();
             Thread.yield();
         }
         if (!made.isDone()) {
@@ -111,18 +89,13 @@ final class LinkWire implements Wire {
         this.links = connection.links().toArray(TransmissionLink[]::new);
     }
 
-    static LinkWire open(ProtocolModule module, String adapterName, int rank, WaitMode wait, ControlLine line)
-            throws IOException {
-        return new LinkWire(module, adapterName, rank, wait, line);
-    }
-
-    private static ProcessIdentity identity(int rank) {
-        return new ProcessIdentity(rank + 1L, 0);
+    static LinkWire open(BareNetwork network, int rank, WaitMode wait, ControlLine line) throws IOException {
+        return new LinkWire(network, rank, wait, line);
     }
 
     @Override
     public MemorySegment allocate(long bytes) {
-        return arenas.lasting().allocate(bytes);
+        return bare.arenas().lasting().allocate(bytes);
     }
 
     private TransmissionLink linkFor(long bytes) {
@@ -191,16 +164,12 @@ final class LinkWire implements Wire {
         }
     }
 
-    private int poll() {
-        return adapter.progress().poll(System.nanoTime()) + reactor.poll();
-    }
-
     private void idle(int status, int turn) {
         if (status == LinkStatus.CLOSED) {
             throw new MeasuringException("the connection was lost: " + end.reason);
         }
         if (turn % LOOKS == LOOKS - 1) {
-            poll();
+            bare.poll();
         }
         if (wait != WaitMode.SPIN && turn > TURNS_BEFORE_YIELD) {
             Thread.yield();
@@ -219,8 +188,6 @@ final class LinkWire implements Wire {
     @Override
     public void close() {
         connection.close();
-        adapter.close();
-        reactor.close();
-        arenas.close();
+        bare.close();
     }
 }

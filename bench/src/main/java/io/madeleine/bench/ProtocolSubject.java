@@ -182,7 +182,7 @@ class ProtocolSubject extends ResidentSubject {
         if (exchange.handled()) {
             return pattern.computeNs() > 0 || pattern == Pattern.LATENCY;
         }
-        return !pattern.isOfProgram() && (!pattern.isCall() || exchange.calls());
+        return pattern.isOfMessages() || (pattern.isCall() && exchange.calls());
     }
 
     @Override

@@ -4,10 +4,10 @@ import io.madeleine.session.JavaArguments;
 import io.madeleine.session.SessionInfo;
 import io.madeleine.session.SessionInfo.Protocol;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -44,14 +44,7 @@ final class WithoutNativeAccess {
                 List.of()));
         command.addAll(arguments);
         command.addAll(network.settings());
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        process.getOutputStream().close();
-        List<String> said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
-                .lines()
-                .toList();
-        String answer = said.isEmpty() ? "the JVM that was to check it ended without an answer" : said.getLast();
+        String answer = LastLine.of(command, Map.of());
         return answer.equals(ON) ? Optional.empty() : Optional.of(answer);
     }
 

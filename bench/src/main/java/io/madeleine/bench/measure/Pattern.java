@@ -3,19 +3,20 @@ package io.madeleine.bench.measure;
 import java.util.List;
 
 /**
- * What is measured, and in which unit. The constants here are patterns of messages and calls; a library with benchmarks
- * of its own, such as MPI, names them itself ({@link #ofProgram}).
+ * What is measured, and in which unit. The constants here are patterns of messages and calls, and of what a process does
+ * alone; a library with benchmarks of its own, such as MPI, names them itself ({@link #ofProgram}).
  *
  * <p>Threading: immutable.
  */
 public final class Pattern {
     /** Half the time of a round trip. */
-    public static final Pattern LATENCY = new Pattern("latency", Measure.HALF_US, "half round trip", Kind.ROUND_TRIP);
+    public static final Pattern LATENCY =
+            new Pattern("latency", Measure.MICROSECONDS, "half round trip", Kind.ROUND_TRIP);
 
     /** The same as the OSU benchmarks measure it: what a process sends it has not received. */
     public static final Pattern OSU_LATENCY = new Pattern(
             "osu-latency",
-            Measure.HALF_US,
+            Measure.MICROSECONDS,
             "half round trip, each sends an untouched block and receives into another",
             Kind.ROUND_TRIP);
 
@@ -44,27 +45,31 @@ public final class Pattern {
 
     /** Half the time of a round trip after both processes have computed for 1 ms. */
     public static final Pattern COMPUTE_1MS = new Pattern(
-            "compute-1ms", Measure.HALF_US, "half round trip after both have computed for 1 ms", Kind.ROUND_TRIP);
+            "compute-1ms", Measure.MICROSECONDS, "half round trip after both have computed for 1 ms", Kind.ROUND_TRIP);
 
     /** The same after 5 ms. */
     public static final Pattern COMPUTE_5MS = new Pattern(
-            "compute-5ms", Measure.HALF_US, "half round trip after both have computed for 5 ms", Kind.ROUND_TRIP);
+            "compute-5ms", Measure.MICROSECONDS, "half round trip after both have computed for 5 ms", Kind.ROUND_TRIP);
 
     /** Half the time of a request and its reply, with a handler that the receiving thread runs. */
     public static final Pattern RSR =
-            new Pattern("rsr", Measure.HALF_US, "half a remote service request and its reply", Kind.CALL);
+            new Pattern("rsr", Measure.MICROSECONDS, "half a remote service request and its reply", Kind.CALL);
 
     /** The same with a handler in a virtual thread. */
     public static final Pattern RSR_VTHREAD = new Pattern(
-            "rsr-vthread", Measure.HALF_US, "half a request to a threaded handler and its reply", Kind.CALL);
+            "rsr-vthread", Measure.MICROSECONDS, "half a request to a threaded handler and its reply", Kind.CALL);
 
     /** The same for a method of a typed service. */
     public static final Pattern RSR_TYPED =
-            new Pattern("rsr-typed", Measure.HALF_US, "half a call of a typed service", Kind.CALL);
+            new Pattern("rsr-typed", Measure.MICROSECONDS, "half a call of a typed service", Kind.CALL);
 
     /** Typed calls per time with many of them under way. */
     public static final Pattern RSR_TYPED_RATE =
             new Pattern("rsr-typed-rate", Measure.CALLS, "typed calls, 64 under way", Kind.CALL);
+
+    /** The time to register memory with a network and to end the registration, in one process. */
+    public static final Pattern REGISTER =
+            new Pattern("register", Measure.MICROSECONDS, "registering memory and ending the registration", Kind.LOCAL);
 
     /** Those of messages and calls, in the order in which they are measured. */
     public static final List<Pattern> OF_MESSAGES = List.of(
@@ -92,8 +97,8 @@ public final class Pattern {
 
     /** What its figures are. */
     public enum Measure {
-        /** Microseconds per message. */
-        HALF_US("us", true),
+        /** Microseconds per message or operation. */
+        MICROSECONDS("us", true),
         /** Nanoseconds per message. */
         NANOSECONDS("ns", true),
         /** Millions of bytes per second. */
@@ -116,7 +121,7 @@ public final class Pattern {
         /** The figure of {@code messages} messages in {@code elapsedNs}; a percentage is none of these. */
         public double value(double elapsedNs, double messages, long bytes) {
             return switch (this) {
-                case HALF_US -> elapsedNs / (1e3 * messages);
+                case MICROSECONDS -> elapsedNs / (1e3 * messages);
                 case NANOSECONDS -> elapsedNs / messages;
                 case BANDWIDTH -> 1e3 * bytes * messages / elapsedNs;
                 case RATE, CALLS -> 1e9 * messages / elapsedNs;
@@ -132,6 +137,7 @@ public final class Pattern {
         BURST,
         INCAST,
         CALL,
+        LOCAL,
         PROGRAM
     }
 
@@ -195,6 +201,19 @@ public final class Pattern {
     /** Whether a smaller figure is better. */
     public boolean isDuration() {
         return measure.isDuration;
+    }
+
+    /** Whether plain messages are exchanged: every wire has those, but some have no bursts. */
+    public boolean isOfMessages() {
+        return switch (kind) {
+            case ROUND_TRIP, STREAM, BURST, INCAST -> true;
+            case CALL, LOCAL, PROGRAM -> false;
+        };
+    }
+
+    /** Whether a process measures it alone; then no wire has it. */
+    public boolean isLocal() {
+        return kind == Kind.LOCAL;
     }
 
     /** Whether it measures requests that are answered, which not every wire has. */

@@ -52,7 +52,7 @@ final class Collectives {
     }
 
     private static Pattern pattern(String word) {
-        return Pattern.ofProgram(word, Measure.HALF_US, "one call, the mean over the processes");
+        return Pattern.ofProgram(word, Measure.MICROSECONDS, "one call, the mean over the processes");
     }
 
     private static double meanOfCalls(Scene scene, Runnable call, boolean isBarrier, long rounds) {
@@ -74,7 +74,7 @@ final class Collectives {
         }
         double[] sum = new double[1];
         scene.comm.reduce(new double[] {(double) elapsedNs}, sum, 1, MPI.DOUBLE, MPI.SUM, 0);
-        return Measure.HALF_US.value(sum[0], (double) rounds * scene.size, scene.bytes);
+        return Measure.MICROSECONDS.value(sum[0], (double) rounds * scene.size, scene.bytes);
     }
 
     private record Collective(Pattern pattern, Preparation preparation) implements MpiBenchmark {

@@ -22,7 +22,7 @@ final class PointToPoint {
     private static final long MILLISECOND_NS = 1_000_000;
 
     static final List<MpiBenchmark> ALL = List.of(
-            new RoundTrip("mpi-latency", Measure.HALF_US, "half round trip of MPI_Send and MPI_Recv"),
+            new RoundTrip("mpi-latency", Measure.MICROSECONDS, "half round trip of MPI_Send and MPI_Recv"),
             new RoundTrip("mpi-pingpong", Measure.BANDWIDTH, "bytes over half a round trip of MPI_Send and MPI_Recv"),
             new Posted(),
             new Window("mpi-bandwidth", Measure.BANDWIDTH, "windows of 64 messages", false),
@@ -92,7 +92,7 @@ final class PointToPoint {
         private static final int RECEIVES = 1000;
         private static final int FIRST_TAG = 100;
         private static final Pattern PATTERN = Pattern.ofProgram(
-                "mpi-posted-1000", Measure.HALF_US, "the same behind 1,000 receives that wait for other messages");
+                "mpi-posted-1000", Measure.MICROSECONDS, "the same behind 1,000 receives that wait for other messages");
 
         @Override
         public Pattern pattern() {
@@ -206,7 +206,7 @@ final class PointToPoint {
 
     private record Compute() implements MpiBenchmark {
         private static final Pattern PATTERN = Pattern.ofProgram(
-                "mpi-compute-1ms", Measure.HALF_US, "half round trip after both have computed for 1 ms");
+                "mpi-compute-1ms", Measure.MICROSECONDS, "half round trip after both have computed for 1 ms");
 
         @Override
         public Pattern pattern() {
@@ -244,7 +244,7 @@ final class PointToPoint {
         private static final long COMPUTE_NS = 5 * MILLISECOND_NS;
 
         private static final Pattern PATTERN = Pattern.ofProgram(
-                "mpi-rendezvous", Measure.HALF_US, "until a send has ended whose receiver computes for 5 ms");
+                "mpi-rendezvous", Measure.MICROSECONDS, "until a send has ended whose receiver computes for 5 ms");
 
         @Override
         public Pattern pattern() {

@@ -19,10 +19,6 @@ final class JvmKits {
 
     private JvmKits() {}
 
-    private static boolean isOfMessages(Pattern pattern) {
-        return !pattern.isCall() && !pattern.isOfProgram();
-    }
-
     private static Map<String, Kit> all() {
         Map<String, Kit> kits = new LinkedHashMap<>();
         kits.put(
@@ -52,7 +48,7 @@ final class JvmKits {
                         "a mailbox in memory that both processes map",
                         JvmPeer.PLAIN,
                         List.of(),
-                        pattern -> !pattern.isCall() && !pattern.isBurst(), // a mailbox holds one message
+                        pattern -> pattern.isOfMessages() && !pattern.isBurst(), // a mailbox holds one message
                         true,
                         (end, line) -> MailboxWire.open(end.rank(), end.waiting(), line)));
         kits.put(
@@ -61,7 +57,7 @@ final class JvmKits {
                         "Netty, with an event loop that polls",
                         JvmPeer.NETTY,
                         List.of("nio", "epoll"),
-                        JvmKits::isOfMessages,
+                        Pattern::isOfMessages,
                         true,
                         (end, line) -> NettyWire.open(end.rank(), end.waiting(), end.argument(), line)));
         kits.put("grpc-tcp", grpc("gRPC-Java unary calls over TCP; patterns rsr...", false, false));
@@ -74,7 +70,7 @@ final class JvmKits {
     }
 
     private static Kit of(String summary, Library library, Opener opener) {
-        return new Kit(summary, library, List.of(), JvmKits::isOfMessages, true, opener);
+        return new Kit(summary, library, List.of(), Pattern::isOfMessages, true, opener);
     }
 
     /** It has calls instead of messages, and an event loop that is another thread than its caller. */
