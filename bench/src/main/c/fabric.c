@@ -3,6 +3,8 @@
  * takes. Both processes first measure three ways for each power of two, for round trips and for streams, and then take the
  * fastest of a message's size: a send into the receive that is posted when the receiver asks; a write with immediate data
  * into a slot, which the receiver copies; a write with immediate data into the block that the receiver has granted.
+ * The pattern "register" is measured by rank 0 alone: the time to register memory and to end the registration. If the
+ * fifth argument is "mlock", the memory is locked meanwhile.
  *
  *   PROGRAM list             prints the providers that offer what is needed
  *   PROGRAM check PROVIDER   tells by its exit code whether that one does
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define API FI_VERSION(1, 14)
@@ -40,6 +43,8 @@
 #define COMPARING_NS 700000000LL
 #define PASSES 6
 #define TURNS_BEFORE_YIELD 256
+#define REGISTERING_NS 100000LL /* a sample takes about so long */
+#define LEAST_SAMPLES 5
 
 enum way { SEND, SLOT, GRANTED, WAYS };
 enum kind { FULL_SLOT = 1, FREE_SLOTS, GRANT, LANDED }; /* the upper byte of immediate data */
@@ -138,6 +143,7 @@ static void list(void)
 }
 
 static const char *provider;
+static int locks; /* whether memory that the pattern "register" registers is locked */
 
 int wire_rank(int *argc, char ***argv, int rank)
 {
@@ -146,6 +152,7 @@ int wire_rank(int *argc, char ***argv, int rank)
     if (*argc == 3 && strcmp((*argv)[1], "check") == 0)
         exit(find((*argv)[2]) != NULL ? 0 : 1);
     provider = *argc > 4 ? (*argv)[4] : "";
+    locks = *argc > 5 && strcmp((*argv)[5], "mlock") == 0;
     return rank;
 }
 
@@ -667,6 +674,52 @@ static void compare_ways(void)
                 fprintf(stderr, "%s %s %d B: %s\n", provider, stream ? "stream" : "round trip", 1 << class,
                     (const char *[]){"send", "slot", "granted"}[found[stream][class]]);
     }
+}
+
+/* ---- registering memory ------------------------------------------------------------------------------------------ */
+
+/* As an owner lets others read and write memory; returns how long it took. */
+static int64_t register_often(void *memory, size_t bytes, int64_t count)
+{
+    int64_t begin_ns = now_ns();
+
+    for (int64_t i = 0; i < count; i++) {
+        struct fid_mr *mr;
+        if (locks && mlock(memory, bytes) != 0)
+            fail("mlock (ulimit -l tells how much may be locked)");
+        check(fi_mr_reg(domain, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, ++next_key, 0, &mr, NULL), "fi_mr_reg");
+        check(fi_close(&mr->fid), "fi_close");
+        if (locks)
+            munlock(memory, bytes);
+    }
+    return now_ns() - begin_ns;
+}
+
+long wire_program(const struct program *program, double *figures, long most)
+{
+    int64_t start_ns = now_ns(), count = 1;
+    long found = 0;
+    void *memory;
+
+    if (strcmp(program->pattern, "register") != 0)
+        return -1;
+    if (task->rank != 0)
+        return 0;
+    if (posix_memalign(&memory, 4096, program->bytes) != 0)
+        fail("there is not enough memory");
+    memset(memory, 1, program->bytes);
+    do {
+        int64_t elapsed_ns = register_often(memory, program->bytes, count);
+        count = elapsed_ns < REGISTERING_NS / 2 ? 2 * count : count * REGISTERING_NS / elapsed_ns;
+        count = count < 1 ? 1 : count;
+    } while (now_ns() - start_ns < program->warm_ns);
+    while (now_ns() - start_ns < program->duration_ns || found < LEAST_SAMPLES) {
+        double us = register_often(memory, program->bytes, count) / (1e3 * count);
+        if (found < most)
+            figures[found++] = us;
+    }
+    free(memory);
+    return found;
 }
 
 void wire_close(void)

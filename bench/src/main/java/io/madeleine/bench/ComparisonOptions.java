@@ -13,6 +13,7 @@ import io.madeleine.bench.peer.Peers;
 import io.madeleine.bench.report.Family;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.spi.Availability;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -199,9 +200,7 @@ final class ComparisonOptions {
         for (Optional<Cores> place : places(conditions)) {
             for (Variation variation : variations(setup.sessions().nativeAccess(), err)) {
                 ProtocolSubject.Setup changed = setup.with(variation, place);
-                Network changedNetwork = variation.settings().isEmpty()
-                        ? network
-                        : network.with(changed.sessions().arguments());
+                Network changedNetwork = network.with(variation, changed);
                 for (ProtocolSubject.Setup inMemory : memories(changed)) {
                     for (SendMode sendMode : sendModes.isEmpty() ? List.of(SendMode.CHEAPER) : sendModes) {
                         ProtocolSubject.Setup inMode =
@@ -244,6 +243,38 @@ final class ComparisonOptions {
             }
         }
         return subjects;
+    }
+
+    /**
+     * What one process of each network does alone, and the peers that lock pages if a network does. A network that
+     * cannot do it is absent.
+     */
+    void addRegistering(
+            List<Network> networks,
+            ProtocolSubject.Setup setup,
+            Conditions conditions,
+            List<? super Subject> there,
+            List<AbsentPeer> absent,
+            PrintWriter err)
+            throws IOException {
+        Registering registering =
+                new Registering(conditions, title -> variant(conditions, Optional.empty(), title), absent, err);
+        List<Variation> compared = variations(setup.sessions().nativeAccess(), err);
+        for (Network network : networks) {
+            registering.addNetwork(network, compared, setup);
+        }
+        registering.addPeers(peers);
+        there.addAll(registering.subjects());
+    }
+
+    /** If the user names no peers, registrations over a provider of libfabric are compared with a program in C. */
+    void addPeersOfRegistering(List<Network> networks) {
+        if (peers.isEmpty()) {
+            peers.addAll(networks.stream()
+                    .map(network -> "fabric:" + Network.provider(network.title()))
+                    .filter(peer -> Peers.complaint(peer).isEmpty())
+                    .toList());
+        }
     }
 
     /** If the user names no peers, MPI is compared with the MPIs in C that go the same way. */

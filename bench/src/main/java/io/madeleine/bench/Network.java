@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.bench.experiment.Variation;
 import io.madeleine.pmm.spi.Suggestions;
 import io.madeleine.session.Providers;
 import io.madeleine.session.SessionInfo;
@@ -65,6 +66,12 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
         return info.protocols().stream().map(Protocol::name).toList();
     }
 
+    /** What stands behind the family in a name of this form; empty if nothing does. */
+    static String provider(String title) {
+        int at = title.indexOf(BETWEEN);
+        return at < 0 ? "" : title.substring(at + BETWEEN.length());
+    }
+
     /** The family's name. */
     String family() {
         return protocol.name();
@@ -73,6 +80,11 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
     /** The same with further settings; its own settings take precedence over them. */
     Network with(List<String> arguments) {
         return of(title, arguments);
+    }
+
+    /** The same with the change of an experiment, which these settings of sessions have. */
+    Network with(Variation change, ProtocolSubject.Setup changed) {
+        return change.settings().isEmpty() ? this : with(changed.sessions().arguments());
     }
 
     /** The settings by which a channel of this name takes it. */

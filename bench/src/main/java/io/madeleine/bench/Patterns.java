@@ -12,8 +12,9 @@ import java.util.stream.Stream;
  * <p>Threading: stateless.
  */
 final class Patterns {
-    private static final List<Pattern> ALL = Stream.concat(
-                    Pattern.OF_MESSAGES.stream(), MpiBenchmarks.patterns().stream())
+    private static final List<Pattern> ALL = Stream.of(
+                    Pattern.OF_MESSAGES, List.of(Pattern.REGISTER), MpiBenchmarks.patterns())
+            .flatMap(List::stream)
             .toList();
 
     private Patterns() {}

@@ -5,6 +5,7 @@ import com.typesafe.config.ConfigFactory;
 import io.madeleine.bench.experiment.Experiment;
 import io.madeleine.bench.experiment.ExperimentOptions;
 import io.madeleine.bench.history.HistoryOptions;
+import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -71,6 +73,10 @@ import picocli.CommandLine.TypeConversionException;
             "             handler that the receiving thread runs; rsr-vthread: by one in a virtual thread; rsr-typed:",
             "             by a method of a typed service; rsr-typed-rate: such calls per second, 64 under way; peers:",
             "             grpc-...",
+            "  register   the time to register memory with a network and to end the registration, in us, by one process,",
+            "             and a copy of as many bytes beside it; networks that have one-sided access (RemoteMemory): sci",
+            "             and via, also with --set tm.via.pin=mlock; peers: fabric:PROVIDER, for via:PROVIDER unless",
+            "             --peers says otherwise",
             "  mpi-latency, mpi-bandwidth, mpi-bibandwidth, mpi-rate  as the OSU benchmarks measure them, by a program",
             "             of MPI; ours in buffers of newByteBuffer, other direct ones, and arrays; peers: mpich and",
             "             openmpi, for networks other than sci and via over TCP, unless --peers says otherwise",
@@ -231,12 +237,19 @@ final class PerfCommand implements Callable<Integer> {
         comparison.handlers = patterns.stream().anyMatch(pattern -> pattern.computeNs() > 0);
         List<Subject> subjects = new ArrayList<>();
         List<AbsentPeer> absent = new ArrayList<>();
-        List<Network> plain = patterns.stream().allMatch(Pattern::isOfProgram) ? List.of() : on;
-        List<Network> below = patterns.stream().noneMatch(Pattern::isOfProgram) ? List.of() : on;
+        List<Network> plain = on(on, pattern -> pattern.isOfMessages() || pattern.isCall());
+        List<Network> below = on(on, Pattern::isOfProgram);
+        List<Network> alone = on(on, Pattern::isLocal);
         comparison.addPeersOfMpi(below);
+        if (plain.isEmpty() && below.isEmpty()) {
+            comparison.addPeersOfRegistering(alone);
+        }
         check(
-                comparison.ranks == 2 || plain.isEmpty(),
+                comparison.ranks == 2 || (plain.isEmpty() && alone.isEmpty()),
                 "--ranks " + comparison.ranks + ": expected only patterns mpi-... with it");
+        check(
+                comparison.buffers == Buffers.SAME || alone.isEmpty(),
+                "--buffers " + comparison.buffers.word() + ": the pattern register takes the same memory each time");
         for (Conditions conditions :
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
             ProtocolSubject.Setup setup = settings.setup()
@@ -244,6 +257,11 @@ final class PerfCommand implements Callable<Integer> {
                             patterns.stream().anyMatch(Pattern::isCall)));
             plain.forEach(network -> subjects.addAll(comparison.ofNetwork(network, setup, conditions, err)));
             below.forEach(network -> subjects.addAll(comparison.ofMpi(network, settings.setup(), conditions, err)));
+            comparison.addRegistering(alone, settings.setup(), conditions, subjects, absent, err);
+            if (subjects.isEmpty()) {
+                err.println("mad perf: no network that is on registers memory, nothing to measure");
+                return 1;
+            }
             comparison.addPeers(conditions, subjects, absent, err);
         }
         PerfRun run = new PerfRun(
@@ -252,6 +270,11 @@ final class PerfCommand implements Callable<Integer> {
                 err);
         run.measure(subjects);
         return report(run, machine(run, on), absent);
+    }
+
+    /** The networks that are on if there is such a pattern; none if not. */
+    private List<Network> on(List<Network> all, Predicate<Pattern> such) {
+        return patterns.stream().anyMatch(such) ? all : List.of();
     }
 
     private int measureBeside(Path home) throws IOException {
@@ -361,6 +384,7 @@ final class PerfCommand implements Callable<Integer> {
             PerfTable.printFailed(out, run.failedRows());
             PerfTable.print(out, absent);
             MpiRatios.print(out, rows);
+            RegisterRatios.print(out, rows);
             if (experiments.chosen().isPresent()) {
                 SetupRatios.print(out, rows);
             }

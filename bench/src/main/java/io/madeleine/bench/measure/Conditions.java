@@ -9,11 +9,22 @@ import java.util.List;
  * @param waiting how the processes wait for messages
  * @param pin whether each process is tied to a processor of its own
  * @param ranks how many processes a program of MPI has
+ * @param locks whether registrations of memory lock its pages; nothing but {@link Pattern#REGISTER} is measured then
  */
-public record Conditions(WaitMode waiting, boolean pin, int ranks) {
+public record Conditions(WaitMode waiting, boolean pin, int ranks, boolean locks) {
     /** For two processes. */
     public Conditions(WaitMode waiting, boolean pin) {
         this(waiting, pin, 2);
+    }
+
+    /** For so many processes. */
+    public Conditions(WaitMode waiting, boolean pin, int ranks) {
+        this(waiting, pin, ranks, false);
+    }
+
+    /** The same with registrations that lock their pages. */
+    public Conditions locking() {
+        return new Conditions(waiting, pin, ranks, true);
     }
 
     /** The options of every measuring JVM. */

@@ -114,7 +114,12 @@ public final class ControlLine implements AutoCloseable {
         return token;
     }
 
-    /** Tells the other process how to reach this one, and learns the same of it. */
+    /** How much memory the messages of one direction need, in bytes. */
+    public long memoryBytes() {
+        return memoryBytes;
+    }
+
+    /** Tells the other process how to reach this one, and learns the same of it. A process alone learns its own. */
     public String exchangeContacts(String own) throws IOException {
         say(CONTACT + own);
         return hear(CONTACT);

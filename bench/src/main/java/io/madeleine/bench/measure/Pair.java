@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The processes of a subject, two as a rule, as {@code mad perf} sees them: it waits for them to connect, passes their
+ * The processes of a subject, two as a rule, or one, as {@code mad perf} sees them: it waits for them to connect, passes their
  * contacts on, gives all of them each order at once, and waits for the result of the first and for the others to be
  * idle.
  *
@@ -95,6 +95,9 @@ public final class Pair implements AutoCloseable {
                 say(rank, ControlLine.MEMORY + memoryBytes);
             }
             String first = hear(0, ControlLine.CONTACT, START_S);
+            if (ranks == 1) {
+                say(0, ControlLine.CONTACT + first);
+            }
             for (int rank = 1; rank < ranks; rank++) {
                 String contact = hear(rank, ControlLine.CONTACT, START_S);
                 if (rank == 1) {

@@ -43,9 +43,10 @@ final class NativePeer extends ResidentSubject {
             return new Kit(new CProgram("gcc", wire), "gcc and libc6-dev", Optional.empty(), List.of(options));
         }
 
-        /** The program of libfabric, told its provider. */
-        static Kit fabric(String provider) {
-            return new Kit(Fabric.PROGRAM, Fabric.PACKAGES, Optional.empty(), List.of(provider));
+        /** The program of libfabric, told its provider, and whether it locks what it registers. */
+        static Kit fabric(String provider, boolean locks) {
+            List<String> options = locks ? List.of(provider, "mlock") : List.of(provider);
+            return new Kit(Fabric.PROGRAM, Fabric.PACKAGES, Optional.empty(), options);
         }
 
         /** MPICH. */
@@ -99,6 +100,9 @@ final class NativePeer extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
+        if (pattern.isLocal() || conditions.locks()) {
+            return pattern.isLocal() && kit.program().equals(Fabric.PROGRAM);
+        }
         if (pattern.isOfProgram()) {
             return kit.mpi().isPresent()
                     && MpiBenchmarks.has(pattern, bytes, conditions.ranks(), MpiBuffers.MPI_BUFFER);

@@ -56,8 +56,8 @@ public final class Peers {
                 Fabric.NAME,
                 "libfabric in C, the fastest of three ways; of all providers here if none is named",
                 Fabric.PROVIDERS,
-                (asked, where, variant, err) ->
-                        new NativePeer(asked.word(), Kit.fabric(asked.argument()), where, variant, err)));
+                (asked, where, variant, err) -> new NativePeer(
+                        asked.word(), Kit.fabric(asked.argument(), where.locks()), where, variant, err)));
         peers.add(new Peer(
                 PingPong.NAME,
                 "libfabric's own test of round trips over shm; pattern latency",

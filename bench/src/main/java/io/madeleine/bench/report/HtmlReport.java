@@ -137,6 +137,12 @@ final class HtmlReport {
                             "Messages per second at one receiver, from all senders together. Higher is better; both axes"
                                     + " are logarithmic.",
                             pattern);
+                case "register" ->
+                    section(
+                            "Registering memory",
+                            "Time to register memory and to end the registration. Lower is better; both axes are"
+                                    + " logarithmic.",
+                            pattern);
                 default -> section(Html.capitalised(pattern), "Both axes are logarithmic.", pattern);
             }
         }

@@ -1,0 +1,87 @@
+package io.madeleine.bench;
+
+import io.madeleine.bench.RegisterProcess.Work;
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Pattern;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What one process of a network does alone: it registers memory, or copies as many bytes.
+ *
+ * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
+ */
+final class RegisterSubject extends LinkSubject {
+    /** What the rows of copies are called. */
+    static final String COPIED = "copied instead";
+
+    /** What rows are called whose registrations lock their pages. */
+    static final String LOCKED = "pin = mlock";
+
+    private final Network network;
+    private final Conditions conditions;
+    private final Work work;
+
+    /**
+     * What a network says of its registrations.
+     *
+     * @param refusal why there are none; empty if there are
+     * @param locks whether a setting makes them lock their pages
+     */
+    record Answer(Optional<String> refusal, boolean locks) {}
+
+    RegisterSubject(
+            Network network,
+            ProtocolSubject.Setup setup,
+            Conditions conditions,
+            Variant variant,
+            Work work,
+            PrintWriter err) {
+        super(network, setup, conditions, variant, err);
+        this.network = network;
+        this.conditions = conditions;
+        this.work = work;
+    }
+
+    /** Asks a process of the network; takes as long as a JVM and the adapter need to start. */
+    Answer ask() throws IOException {
+        String said = LastLine.of(command(RegisterProcess.class, arguments(Work.ASK)), withConfiguration(Map.of()));
+        return switch (said) {
+            case RegisterProcess.REGISTERS -> new Answer(Optional.empty(), false);
+            case RegisterProcess.LOCKS -> new Answer(Optional.empty(), true);
+            default -> new Answer(Optional.of(said), false);
+        };
+    }
+
+    @Override
+    public boolean has(Pattern pattern, long bytes) {
+        return pattern == Pattern.REGISTER;
+    }
+
+    @Override
+    public Optional<String> transmissionModule(long bytes) {
+        return Optional.empty();
+    }
+
+    @Override
+    protected int ranks() {
+        return 1;
+    }
+
+    @Override
+    Class<?> program() {
+        return RegisterProcess.class;
+    }
+
+    @Override
+    List<String> arguments(int rank) {
+        return arguments(work);
+    }
+
+    private List<String> arguments(Work what) {
+        return List.of(network.family(), what.name(), Boolean.toString(conditions.pin()));
+    }
+}

@@ -1,0 +1,106 @@
+package io.madeleine.bench;
+
+import io.madeleine.bench.RegisterProcess.Work;
+import io.madeleine.bench.experiment.Variation;
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.Subject;
+import io.madeleine.bench.measure.Subject.Variant;
+import io.madeleine.bench.peer.Peers;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The subjects of the pattern {@code register}: networks that register memory, each once for each variation, a copy of
+ * as many bytes beside each network, and peers that lock pages if a network does.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class Registering {
+    private final Conditions conditions;
+    private final Function<Optional<String>, Variant> variant;
+    private final List<AbsentPeer> absent;
+    private final PrintWriter err;
+    private final List<Subject> subjects = new ArrayList<>();
+    private boolean locks;
+
+    /**
+     * None so far.
+     *
+     * @param variant the variant with this title, if any
+     * @param absent where networks are added that register no memory
+     */
+    Registering(
+            Conditions conditions,
+            Function<Optional<String>, Variant> variant,
+            List<AbsentPeer> absent,
+            PrintWriter err) {
+        this.conditions = conditions;
+        this.variant = variant;
+        this.absent = absent;
+        this.err = err;
+    }
+
+    List<Subject> subjects() {
+        return subjects;
+    }
+
+    /** Adds a network, which says in a process of its own what it can do. */
+    void addNetwork(Network network, List<Variation> variations, ProtocolSubject.Setup setup) throws IOException {
+        boolean any = false;
+        for (Variation variation : variations) {
+            ProtocolSubject.Setup changed = setup.with(variation, Optional.empty());
+            Network changedNetwork = network.with(variation, changed);
+            RegisterSubject.Answer answer =
+                    subject(changedNetwork, changed, Work.REGISTER, "").ask();
+            if (answer.refusal().isPresent()) {
+                leaveOut(new AbsentPeer(network.title(), answer.refusal().get()));
+                continue;
+            }
+            String title = Stream.of(variation.name(), answer.locks() ? RegisterSubject.LOCKED : "")
+                    .filter(word -> !word.isEmpty())
+                    .collect(Collectors.joining(", "));
+            subjects.add(subject(changedNetwork, changed, Work.REGISTER, title));
+            locks |= answer.locks();
+            any = true;
+        }
+        if (any) {
+            subjects.add(subject(network, setup, Work.COPY, RegisterSubject.COPIED));
+        }
+    }
+
+    private RegisterSubject subject(Network network, ProtocolSubject.Setup setup, Work work, String title) {
+        Variant its = variant.apply(Optional.of(title).filter(words -> !words.isEmpty()));
+        return new RegisterSubject(network, setup, conditions, its, work, err);
+    }
+
+    private void leaveOut(AbsentPeer network) {
+        if (!absent.contains(network)) {
+            absent.add(network);
+            err.println("mad perf: " + network.name() + " is left out: " + network.reason());
+        }
+    }
+
+    /** If a network locks pages, adds those of these peers that can do so, too; the same peers tell what they lack. */
+    void addPeers(List<String> names) {
+        if (!locks) {
+            return;
+        }
+        for (String name : names.stream()
+                .flatMap(word -> Peers.expand(word).stream())
+                .distinct()
+                .toList()) {
+            Subject peer =
+                    Peers.subject(name, conditions.locking(), variant.apply(Optional.of(RegisterSubject.LOCKED)), err);
+            if (peer.has(Pattern.REGISTER, 1) && peer.absence().isEmpty()) {
+                subjects.add(peer);
+            }
+        }
+    }
+}
