@@ -28,6 +28,8 @@ public final class RegisterProcess implements ControlLine.Program {
     /** The same if a setting makes each registration lock its pages. */
     static final String LOCKS = "registers and locks";
 
+    private static final String REFUSAL =
+            "it registers no memory, since its adapters have no one-sided access (RemoteMemory); sci and via have";
     private static final int SETTINGS = 3;
     private static final int TOKEN_BYTES = 16;
     private static final long PAGE_BYTES = 4096;
@@ -55,9 +57,9 @@ public final class RegisterProcess implements ControlLine.Program {
         void on(MemorySegment block);
     }
 
-    private RegisterProcess(BareNetwork network, String family, boolean copies, ControlLine line) {
+    private RegisterProcess(BareNetwork network, boolean copies, ControlLine line) {
         bare = new BareAdapter(network, 0, line.token());
-        RemoteMemory remote = bare.adapter().remoteMemory().orElseThrow(() -> new MeasuringException(refusal(family)));
+        RemoteMemory remote = bare.adapter().remoteMemory().orElseThrow(() -> new MeasuringException(REFUSAL));
         memory = pages(line.memoryBytes());
         operation = copies ? copy(pages(line.memoryBytes())) : block -> register(remote, block);
     }
@@ -76,7 +78,7 @@ public final class RegisterProcess implements ControlLine.Program {
         }
         ControlLine.serveProgram(0, line -> {
             line.exchangeContacts("-");
-            return new RegisterProcess(network, family, work == Work.COPY, line);
+            return new RegisterProcess(network, work == Work.COPY, line);
         });
         System.exit(0);
     }
@@ -86,7 +88,7 @@ public final class RegisterProcess implements ControlLine.Program {
         new SecureRandom().nextBytes(token);
         try (BareAdapter bare = new BareAdapter(network, 0, HexFormat.of().formatHex(token))) {
             if (bare.adapter().remoteMemory().isEmpty()) {
-                return refusal(family);
+                return REFUSAL;
             }
             return locks(network.configuration(), family) ? LOCKS : REGISTERS;
         } catch (RuntimeException e) {
@@ -98,11 +100,6 @@ public final class RegisterProcess implements ControlLine.Program {
     private static boolean locks(Config configuration, String family) {
         String key = "madeleine.tm." + family + ".pin";
         return configuration.hasPath(key) && configuration.getString(key).equals("mlock");
-    }
-
-    private static String refusal(String family) {
-        return family + " registers no memory, since its adapters have no one-sided access (RemoteMemory): expected a"
-                + " network that has it, as sci and via";
     }
 
     /** Memory that peers may access, in whole pages that are there. */

@@ -63,7 +63,8 @@ final class RegisterRatios {
         String provider = Network.provider(ours.label().name());
         return row.label().kind() == Kind.PEER
                 && isLocked(row) == isLocked(ours)
-                && (provider.isEmpty() || Network.provider(row.label().name()).equals(provider));
+                && !provider.isEmpty()
+                && Network.provider(row.label().name()).equals(provider);
     }
 
     private static boolean isLocked(PerfRow row) {

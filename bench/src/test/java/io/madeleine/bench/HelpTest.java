@@ -3,11 +3,13 @@ package io.madeleine.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.bench.measure.Pattern;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
@@ -32,5 +34,13 @@ class HelpTest {
         }
         assertEquals("", warnings.toString(StandardCharsets.UTF_8));
         assertTrue(help.contains("--conf"), help);
+    }
+
+    @Test
+    void shouldExplainEachPatternThatIsNotOfMpi() {
+        String help = new CommandLine(new PerfCommand()).getUsageMessage();
+        for (Pattern pattern : Patterns.all()) {
+            assertTrue(pattern.isOfProgram() || help.contains(" " + pattern.word()), pattern.word());
+        }
     }
 }

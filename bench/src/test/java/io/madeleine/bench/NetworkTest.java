@@ -59,6 +59,12 @@ class NetworkTest {
     }
 
     @Test
+    void shouldTellTheProviderFromTheFamilyInAName() {
+        assertEquals("tcp;ofi_rxm", Network.provider("via:tcp;ofi_rxm"));
+        assertEquals("", Network.provider("via"));
+    }
+
+    @Test
     void shouldSayWhichNamesThereAreWhenOneIsUnknown() {
         String network = complaint("pigeon");
         assertTrue(network.startsWith("pigeon: there is no such network, expected some of "), network);

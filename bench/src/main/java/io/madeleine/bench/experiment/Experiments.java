@@ -10,6 +10,7 @@ import java.util.Optional;
  */
 final class Experiments {
     static final List<Experiment> ALL = List.of(
+            ArmciFig4.EXPERIMENT,
             Madeleine2Fig4.EXPERIMENT,
             Madeleine2Fig4Pinned.EXPERIMENT,
             Madeleine2Fig5.EXPERIMENT,

@@ -39,9 +39,10 @@ class ExperimentIT {
         assertEquals(0, perf("--experiments"), err.toString());
         List<String> lines = out.toString().lines().toList();
         assertEquals(Experiments.ALL.size() + 1, lines.size());
+        assertTrue(lines.get(1).matches("armci-fig4 +ARMCI over GM \\(Myrinet\\) +Figure 4, .* +ready"), lines.get(1));
         assertTrue(
-                lines.get(1).matches("madeleine2-fig4 +Madeleine II \\(RR-3976, 2000\\) +Figure 4, .* +ready"),
-                lines.get(1));
+                lines.get(2).matches("madeleine2-fig4 +Madeleine II \\(RR-3976, 2000\\) +Figure 4, .* +ready"),
+                lines.get(2));
         assertEquals(
                 Experiments.ids().size(), Experiments.ids().stream().distinct().count());
     }
@@ -97,7 +98,9 @@ class ExperimentIT {
     @Test
     void shouldSayWhichExperimentsThereAre() {
         assertEquals(2, perf("--experiment", "fig99"));
-        assertTrue(err.toString().contains("expected one of madeleine2-fig4, madeleine2-fig4-pinned"), err.toString());
+        assertTrue(
+                err.toString().contains("expected one of armci-fig4, madeleine2-fig4, madeleine2-fig4-pinned"),
+                err.toString());
     }
 
     /** Two processes each, for real; and once more from the rows that were kept. */

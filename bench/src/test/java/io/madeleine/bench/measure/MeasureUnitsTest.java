@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -51,6 +52,18 @@ class MeasureUnitsTest {
         assertEquals(1e6, rate.min(), 1e3);
         assertEquals(2e6, rate.median(), 1e3);
         assertEquals(4e6, rate.max(), 1e3);
+    }
+
+    @Test
+    void shouldTellPatternsOfMessagesFromThoseThatAProcessMeasuresAlone() {
+        assertEquals("us", Pattern.REGISTER.unit());
+        assertTrue(Pattern.REGISTER.isDuration() && Pattern.REGISTER.isLocal());
+        assertFalse(Pattern.REGISTER.isOfMessages() || Pattern.REGISTER.isOfProgram() || Pattern.REGISTER.isCall());
+        assertEquals(2.5, Pattern.REGISTER.measure().value(10_000, 4, 8));
+        for (Pattern pattern : Pattern.OF_MESSAGES) {
+            assertFalse(pattern.isLocal(), pattern.word());
+            assertEquals(!pattern.isCall(), pattern.isOfMessages(), pattern.word());
+        }
     }
 
     private static List<Double> rounded(List<Double> values) {
