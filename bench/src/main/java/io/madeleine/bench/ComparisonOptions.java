@@ -245,10 +245,7 @@ final class ComparisonOptions {
         return subjects;
     }
 
-    /**
-     * What one process of each network does alone, and the peers that lock pages if a network does. A network that
-     * cannot do it is absent.
-     */
+    /** What one process of each network does alone; a network that cannot do it is absent. */
     void addRegistering(
             List<Network> networks,
             ProtocolSubject.Setup setup,
@@ -263,8 +260,21 @@ final class ComparisonOptions {
         for (Network network : networks) {
             registering.addNetwork(network, compared, setup);
         }
-        registering.addPeers(peers);
         there.addAll(registering.subjects());
+    }
+
+    /** If a network locks pages, the peers that can do so as well, once more. */
+    void addLockingPeers(Conditions conditions, List<Subject> there, PrintWriter err) {
+        if (there.stream().noneMatch(subject -> RegisterSubject.isLocked(subject.variant()))) {
+            return;
+        }
+        Variant locked = variant(conditions, Optional.empty(), Optional.of(RegisterSubject.LOCKED));
+        for (String name : namesOfPeers()) {
+            Subject peer = Peers.subject(name, conditions.locking(), locked, err);
+            if (peer.has(Pattern.REGISTER, 1) && peer.absence().isEmpty()) {
+                there.add(peer);
+            }
+        }
     }
 
     /** If the user names no peers, registrations over a provider of libfabric are compared with a program in C. */
@@ -306,10 +316,7 @@ final class ComparisonOptions {
 
     /** The peers that are there, and why the others are not. */
     void addPeers(Conditions conditions, List<? super Subject> there, List<AbsentPeer> absent, PrintWriter err) {
-        for (String name : peers.stream()
-                .flatMap(word -> Peers.expand(word).stream())
-                .distinct()
-                .toList()) {
+        for (String name : namesOfPeers()) {
             Subject peer =
                     Peers.subject(name, conditions, variant(conditions, Optional.empty(), Optional.empty()), err);
             Optional<AbsentPeer> missing = peer.absence().map(reason -> new AbsentPeer(name, reason));
@@ -320,6 +327,13 @@ final class ComparisonOptions {
                 err.println("mad perf: " + name + " is absent: " + missing.get().reason());
             }
         }
+    }
+
+    private List<String> namesOfPeers() {
+        return peers.stream()
+                .flatMap(word -> Peers.expand(word).stream())
+                .distinct()
+                .toList();
     }
 
     /** All wait modes. */

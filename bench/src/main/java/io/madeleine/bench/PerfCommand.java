@@ -263,6 +263,7 @@ final class PerfCommand implements Callable<Integer> {
                 return 1;
             }
             comparison.addPeers(conditions, subjects, absent, err);
+            comparison.addLockingPeers(conditions, subjects, err);
         }
         PerfRun run = new PerfRun(
                 new PerfRun.Plan(patterns, sizes, seconds, rounds, comparison.buffers, comparison.usage),

@@ -68,9 +68,7 @@ final class RegisterRatios {
     }
 
     private static boolean isLocked(PerfRow row) {
-        return setup(row)
-                .filter(title -> title.endsWith(RegisterSubject.LOCKED))
-                .isPresent();
+        return RegisterSubject.isLocked(row.label().variant());
     }
 
     private static Optional<String> setup(PerfRow row) {

@@ -56,6 +56,11 @@ final class RegisterSubject extends LinkSubject {
         };
     }
 
+    /** Whether the registrations of a subject lock their pages. */
+    static boolean isLocked(Variant variant) {
+        return variant.setup().filter(title -> title.endsWith(LOCKED)).isPresent();
+    }
+
     @Override
     public boolean has(Pattern pattern, long bytes) {
         return pattern == Pattern.REGISTER;

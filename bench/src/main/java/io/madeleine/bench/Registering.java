@@ -3,10 +3,8 @@ package io.madeleine.bench;
 import io.madeleine.bench.RegisterProcess.Work;
 import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Conditions;
-import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Subject.Variant;
-import io.madeleine.bench.peer.Peers;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -17,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The subjects of the pattern {@code register}: networks that register memory, each once for each variation, a copy of
- * as many bytes beside each network, and peers that lock pages if a network does.
+ * The subjects of the pattern {@code register}: networks that register memory, each once for each variation, and a copy
+ * of as many bytes beside each network.
  *
  * <p>Threading: confined to caller.
  */
@@ -28,7 +26,6 @@ final class Registering {
     private final List<AbsentPeer> absent;
     private final PrintWriter err;
     private final List<Subject> subjects = new ArrayList<>();
-    private boolean locks;
 
     /**
      * None so far.
@@ -67,7 +64,6 @@ final class Registering {
                     .filter(word -> !word.isEmpty())
                     .collect(Collectors.joining(", "));
             subjects.add(subject(changedNetwork, changed, Work.REGISTER, title));
-            locks |= answer.locks();
             any = true;
         }
         if (any) {
@@ -84,23 +80,6 @@ final class Registering {
         if (!absent.contains(network)) {
             absent.add(network);
             err.println("mad perf: " + network.name() + " is left out: " + network.reason());
-        }
-    }
-
-    /** If a network locks pages, adds those of these peers that can do so, too; the same peers tell what they lack. */
-    void addPeers(List<String> names) {
-        if (!locks) {
-            return;
-        }
-        for (String name : names.stream()
-                .flatMap(word -> Peers.expand(word).stream())
-                .distinct()
-                .toList()) {
-            Subject peer =
-                    Peers.subject(name, conditions.locking(), variant.apply(Optional.of(RegisterSubject.LOCKED)), err);
-            if (peer.has(Pattern.REGISTER, 1) && peer.absence().isEmpty()) {
-                subjects.add(peer);
-            }
         }
     }
 }
