@@ -105,7 +105,7 @@ public final class RegisterProcess implements ControlLine.Program {
     /** Memory that peers may access, in whole pages that are there. */
     private MemorySegment pages(long bytes) {
         MemorySegment all = bare.arenas().lasting().allocateShared(bytes + PAGE_BYTES);
-        MemorySegment aligned = all.asSlice(-all.address() & PAGE_BYTES - 1, bytes);
+        MemorySegment aligned = all.asSlice(-all.address() & (PAGE_BYTES - 1), bytes);
         return aligned.fill((byte) 1);
     }
 
@@ -141,7 +141,7 @@ public final class RegisterProcess implements ControlLine.Program {
         while (!samples.isOver()) {
             samples.begin();
             long elapsedNs = run(block, count);
-            samples.end(Pattern.REGISTER.measure().value(elapsedNs, count, block.byteSize()), count);
+            samples.end(Pattern.REGISTER.measure().value((double) elapsedNs, (double) count, block.byteSize()), count);
             int _ = bare.poll();
         }
         return samples.round();
