@@ -687,7 +687,8 @@ static int64_t register_often(void *memory, size_t bytes, int64_t count)
         struct fid_mr *mr;
         if (locks && mlock(memory, bytes) != 0)
             fail("mlock (ulimit -l tells how much may be locked)");
-        check(fi_mr_reg(domain, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, ++next_key, 0, &mr, NULL), "fi_mr_reg");
+        check(fi_mr_reg(domain, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, ++next_key, 0, &mr, NULL),
+            "fi_mr_reg");
         check(fi_close(&mr->fid), "fi_close");
         if (locks)
             munlock(memory, bytes);

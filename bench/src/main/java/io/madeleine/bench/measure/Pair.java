@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The processes of a subject, two as a rule, or one, as {@code mad perf} sees them: it waits for them to connect, passes their
- * contacts on, gives all of them each order at once, and waits for the result of the first and for the others to be
- * idle.
+ * The processes of a subject, two as a rule, or one, as {@code mad perf} sees them: it waits for them to connect,
+ * passes their contacts on, gives all of them each order at once, and waits for the result of the first and for the
+ * others to be idle.
  *
  * <p>Threading: confined to caller, but for {@link #close}, which any thread may call.
  */

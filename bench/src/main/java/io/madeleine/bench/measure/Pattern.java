@@ -3,8 +3,8 @@ package io.madeleine.bench.measure;
 import java.util.List;
 
 /**
- * What is measured, and in which unit. The constants here are patterns of messages and calls, and of what a process does
- * alone; a library with benchmarks of its own, such as MPI, names them itself ({@link #ofProgram}).
+ * What is measured, and in which unit. The constants here are patterns of messages and calls, and of what a process
+ * does alone; a library with benchmarks of its own, such as MPI, names them itself ({@link #ofProgram}).
  *
  * <p>Threading: immutable.
  */
