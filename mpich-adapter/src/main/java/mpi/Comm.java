@@ -38,6 +38,9 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     private volatile @Nullable Communicator handle;
     private volatile @Nullable PointToPoint messages;
 
+    /** The members, also when it is freed: operations that were pending then end with the ranks of their senders. */
+    private @Nullable RankGroup group;
+
     /** What makes this communicator, until it is done. */
     private @Nullable Creation creation;
 
@@ -56,6 +59,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     /** Makes this object stand for a communicator. */
     final void become(Environment own, Communicator communicator, String ownName) {
         environment = own;
+        group = communicator.group();
         handle = communicator;
         messages = new PointToPoint(this, communicator);
         name = ownName;
@@ -79,6 +83,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     final void forget() {
         environment = null;
         creation = null;
+        group = null;
         handle = null;
         messages = null;
         steps = null;
@@ -214,8 +219,8 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     }
 
     final Status statusOf(ReceiveOperation receive, int error) {
-        RankGroup group = handle().group();
-        int source = receive.source() == Device.ANY_SOURCE ? MPI.ANY_SOURCE : group.rankOf(receive.source());
+        RankGroup members = group == null ? handle().group() : group;
+        int source = receive.source() == Device.ANY_SOURCE ? MPI.ANY_SOURCE : members.rankOf(receive.source());
         return new Status(source, receive.tag(), receive.bytes(), receive.isCancelled(), error);
     }
 
@@ -408,7 +413,10 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         return compare(comm1, comm2);
     }
 
-    /** Makes this the null communicator; operations under way end by themselves. Collective. */
+    /**
+     * Makes this the null communicator. Pending operations go on: their requests and matched messages are completed as
+     * before, and the error handler stays theirs. Collective.
+     */
     @Override
     public final void free() {
         if (environment != null && (this == environment.world() || this == MPI.COMM_WORLD)) {

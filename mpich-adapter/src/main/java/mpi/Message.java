@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Message {
     private @Nullable Comm comm;
+
+    /** Those of the communicator, which may be freed before the message is received. */
+    private @Nullable PointToPoint messages;
+
     private @Nullable Arrived arrived;
     private boolean isNoProcess;
 
@@ -46,10 +50,11 @@ public final class Message {
             return Status.ofNoProcess();
         }
         try {
-            PointToPoint messages = from.messages();
-            Arrived taken = waits ? messages.take(source, tag) : messages.takeNow(source, tag);
+            PointToPoint all = from.messages();
+            Arrived taken = waits ? all.take(source, tag) : all.takeNow(source, tag);
+            messages = all;
             arrived = taken;
-            return taken == null ? null : messages.statusOf(taken.envelope());
+            return taken == null ? null : all.statusOf(taken.envelope());
         } catch (MpiFault e) {
             throw from.raise(e);
         }
@@ -67,16 +72,18 @@ public final class Message {
 
     private Request receive(@Nullable Object buf, int count, Datatype type) {
         Comm from = comm;
+        PointToPoint all = messages;
         Arrived taken = arrived;
         if (from == null || isNull()) {
             throw new MPIException(MPI.ERR_REQUEST, "the message is null: expected one of a matched probe", null);
         }
-        if (isNoProcess || taken == null) {
+        if (isNoProcess || taken == null || all == null) {
             isNoProcess = false;
             return Request.of(from, Status.ofNoProcess());
         }
         try {
-            Request request = from.messages().receiveTaken(taken, new PointToPoint.Data(buf, 0, count, type));
+            Environment _ = from.environment(); // throws if MPI has ended
+            Request request = all.receiveTaken(taken, new PointToPoint.Data(buf, 0, count, type));
             arrived = null; // not before: with wrong arguments the message is still to be received
             return request;
         } catch (MpiFault e) {

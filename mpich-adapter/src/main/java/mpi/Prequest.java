@@ -1,5 +1,6 @@
 package mpi;
 
+import io.madeleine.mpi.MpiFault;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +42,11 @@ public final class Prequest extends Request {
                             + ": expected an inactive one",
                     null);
         }
-        start.run();
+        try {
+            start.run();
+        } catch (MpiFault e) { // of the buffer's content, or of a buffered send
+            throw raise(e);
+        }
     }
 
     /** As {@link #start}. */

@@ -164,8 +164,12 @@ public class Request implements Freeable {
             }
             return status;
         } catch (MpiFault e) { // of the finisher
-            throw comm == null ? new MPIException(e.errorClass(), e.getMessage(), e) : comm.raise(e);
+            throw raise(e);
         }
+    }
+
+    final MPIException raise(MpiFault fault) {
+        return comm == null ? new MPIException(fault.errorClass(), fault.getMessage(), fault) : comm.raise(fault);
     }
 
     private void await() {

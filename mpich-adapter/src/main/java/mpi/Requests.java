@@ -145,7 +145,12 @@ final class Requests {
                     first = fault;
                     failed = request.comm();
                 }
-                statuses.add(request.take().at(i));
+                try {
+                    statuses.add(request.take().at(i));
+                } catch (MpiFault e) { // of the finisher
+                    first = first == null ? e : first;
+                    failed = failed == null ? request.comm() : failed;
+                }
             }
         }
         if (first != null && failed != null) {
