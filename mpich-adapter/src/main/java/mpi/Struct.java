@@ -230,6 +230,53 @@ public abstract class Struct {
             return offset == 0 ? buffer : MPI.slice(buffer, offset);
         }
 
+        /**
+         * The struct at an offset in bytes, in the same memory and byte order.
+         *
+         * @param struct the layout that {@link Struct#addStruct(Struct)} has put there
+         * @param field what that call returned
+         */
+        @SuppressWarnings("TypeParameterUnusedInFormals") // the signature in Open MPI
+        protected final <S extends Struct, D extends Data> D getData(S struct, int field) {
+            return getData(struct, field, 0);
+        }
+
+        /**
+         * The struct at an index of an array at an offset in bytes, in the same memory and byte order.
+         *
+         * @param struct the layout that {@link Struct#addStruct(Struct, int)} has put there
+         * @param field what that call returned
+         * @param index counts structs
+         */
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // the caller names the class of newData
+        protected final <S extends Struct, D extends Data> D getData(S struct, int field, int index) {
+            Data data = struct.newData();
+            data.connect(buffer, offset + field + index * struct.getExtent());
+            return (D) data;
+        }
+
+        /**
+         * The memory from the item at an offset in bytes on, in native byte order.
+         *
+         * @param type the datatype that {@link Struct#addData(Datatype)} has put there
+         * @param field what that call returned
+         */
+        protected final ByteBuffer getBuffer(Datatype type, int field) {
+            return getBuffer(type, field, 0);
+        }
+
+        /**
+         * The memory from the item at an index of an array at an offset in bytes on, in native byte order.
+         *
+         * @param type the datatype that {@link Struct#addData(Datatype, int)} has put there
+         * @param field what that call returned
+         * @param index counts extents of the datatype
+         */
+        protected final ByteBuffer getBuffer(Datatype type, int field, int index) {
+            int start = offset + field + index * (int) type.type().extent();
+            return buffer.duplicate().clear().position(start).slice().order(ByteOrder.nativeOrder());
+        }
+
         /** The byte at an offset in bytes. */
         protected final byte getByte(int field) {
             return buffer.get(offset + field);

@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Derived datatypes: their lengths, and which bytes they move. */
 class DatatypesTest {
@@ -158,6 +161,107 @@ class DatatypesTest {
         assertThrows(MPIException.class, () -> layout.addByte(Integer.MAX_VALUE - 8));
         assertEquals(8, layout.addByte(Integer.MAX_VALUE - 15));
         assertEquals(Integer.MAX_VALUE - 7, layout.getExtent());
+    }
+
+    /** A name of three letters and a number. */
+    private static final class Label extends Struct {
+        final int letters = addChar(3);
+        final int number = addInt();
+
+        @Override
+        protected Data newData() {
+            return new Data();
+        }
+
+        final class Data extends Struct.Data {
+            void set(String text, int value) {
+                for (int i = 0; i < 3; i++) {
+                    putChar(letters, i, text.charAt(i));
+                }
+                putInt(number, value);
+            }
+
+            String text() {
+                return "" + getChar(letters, 0) + getChar(letters, 1) + getChar(letters, 2) + getInt(number);
+            }
+        }
+    }
+
+    private static final Label LABEL = new Label();
+
+    /** A struct with structs and with items of a datatype that has gaps. */
+    private static final class Shelf extends Struct {
+        final Datatype spread = Datatype.createVector(2, 1, 2, MPI.INT); // 12 bytes, ints at 0 and 8
+        final int mark = addByte();
+        final int first = addStruct(LABEL);
+        final int others = addStruct(LABEL, 2);
+        final int item = addData(spread);
+        final int items = addData(spread, 2);
+
+        @Override
+        protected Data newData() {
+            return new Data();
+        }
+
+        final class Data extends Struct.Data {
+            Label.Data label(int index) {
+                return index == 0 ? getData(LABEL, first) : getData(LABEL, others, index - 1);
+            }
+
+            ByteBuffer item(int index) {
+                return index == 0 ? getBuffer(spread, item) : getBuffer(spread, items, index - 1);
+            }
+
+            void fill(int seed) {
+                putByte(mark, (byte) seed);
+                for (int i = 0; i < 3; i++) {
+                    label(i).set("ab" + (char) ('c' + i), seed + i);
+                    item(i).putInt(0, seed + 10 * i).putInt(8, seed + 10 * i + 1);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldReachNestedStructsAndItemsOfDatatypesThroughABuffer(boolean isArray) {
+        Shelf shelf = new Shelf();
+        shelf.spread.commit();
+        int bytes = 2 * shelf.getExtent();
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                byte[] out = new byte[bytes];
+                byte[] in = new byte[bytes];
+                ByteBuffer directOut = MPI.newByteBuffer(bytes);
+                ByteBuffer directIn = MPI.newByteBuffer(bytes).position(5); // which does not count
+                Shelf.Data sent = isArray ? shelf.getData(out, 1) : shelf.getData(directOut, 1);
+                sent.fill(40);
+                comm.sendRecv(
+                        isArray ? out : directOut,
+                        2,
+                        shelf.getType(),
+                        0,
+                        0,
+                        isArray ? in : directIn,
+                        2,
+                        shelf.getType(),
+                        0,
+                        0);
+                Shelf.Data got = isArray ? shelf.getData(in, 1) : shelf.getData(directIn, 1);
+                for (int i = 0; i < 3; i++) {
+                    assertEquals(
+                            "ab" + (char) ('c' + i) + (40 + i), got.label(i).text());
+                    assertEquals(40 + 10 * i, got.item(i).getInt(0));
+                    assertEquals(0, got.item(i).getInt(4), "between the two ints of an item");
+                    assertEquals(41 + 10 * i, got.item(i).getInt(8));
+                }
+                assertEquals(5, directIn.position());
+                ByteBuffer raw = isArray ? ByteBuffer.wrap(in).order(ByteOrder.nativeOrder()) : directIn;
+                int start = shelf.getExtent();
+                assertEquals(42, raw.getInt(start + 1 + 2 * LABEL.getExtent() + LABEL.number));
+                assertEquals(61, raw.getInt(start + 1 + 3 * LABEL.getExtent() + 2 * 12 + 8));
+            });
+        }
     }
 
     @Test
