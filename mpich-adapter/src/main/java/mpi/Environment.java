@@ -17,6 +17,7 @@ import io.madeleine.mpi.report.Awaited;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 
 /**
@@ -101,16 +102,23 @@ final class Environment {
         for (int rank = 0; rank < size(); rank++) {
             int waiting = device.queuedTo(rank);
             if (waiting > 0) {
-                all.add(new Awaited(rank, waiting + " messages to rank " + rank + " that cannot leave yet"));
+                all.add(new Awaited(rank, messages(waiting) + " to rank " + rank + " that cannot leave yet"));
             }
         }
-        int count = device.arrivedCount();
+        // the messages of collective operations are left out: the program has not sent them
+        LongPredicate own = context -> !Communicator.isCollective(context);
+        int count = device.arrivedCount(own);
         if (count > 0) {
-            all.add(new Awaited(Awaited.NOBODY, "not asked for yet: " + count + " messages, among them"));
-            device.unexpected(MOST_UNEXPECTED)
+            String some = count > MOST_UNEXPECTED ? ", among them" : "";
+            all.add(new Awaited(Awaited.NOBODY, "not asked for yet: " + messages(count) + some));
+            device.unexpected(MOST_UNEXPECTED, own)
                     .forEach(each -> all.add(new Awaited(Awaited.NOBODY, "  " + each.what() + place(each))));
         }
         return all;
+    }
+
+    private static String messages(int count) {
+        return count == 1 ? "1 message" : count + " messages";
     }
 
     private static String place(Pending operation) {

@@ -151,7 +151,7 @@ class PointToPointTest {
                     }
                     case 2 -> {
                         comm.send(new int[1], 1, MPI.INT, 0, 5);
-                        while (world.of(0).device().arrivedCount() < 1) {
+                        while (world.of(0).device().arrivedCount(_ -> true) < 1) {
                             Thread.sleep(1);
                         }
                         comm.send(new int[1], 1, MPI.INT, 1, 9);
@@ -159,7 +159,7 @@ class PointToPointTest {
                     default -> {
                         comm.recv(new int[1], 1, MPI.INT, 2, 9);
                         comm.send(new int[1], 1, MPI.INT, 0, 5);
-                        while (world.of(0).device().arrivedCount() < 2) {
+                        while (world.of(0).device().arrivedCount(_ -> true) < 2) {
                             Thread.sleep(1);
                         }
                         world.of(2).world().send(new int[1], 1, MPI.INT, 0, 7);
@@ -528,7 +528,7 @@ class PointToPointTest {
                     Request.waitAll(sends);
                 } else {
                     comm.recv(new int[0], 0, MPI.INT, 0, count);
-                    assertEquals(count, comm.device().arrivedCount());
+                    assertEquals(count, comm.device().arrivedCount(_ -> true));
                     long startNs = System.nanoTime();
                     int[] got = new int[1];
                     for (int i = count - 1; i >= 0; i--) {

@@ -145,7 +145,7 @@ class ReadOnlyBuffersTest {
                     assertArrayEquals(new int[] {2}, sum);
                 }
             });
-            assertEquals(List.of(), world.of(0).device().unexpected(100));
+            assertEquals(List.of(), world.of(0).device().unexpected(100, _ -> true));
         }
     }
 }

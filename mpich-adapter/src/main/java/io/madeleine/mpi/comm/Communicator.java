@@ -63,6 +63,11 @@ public final class Communicator {
         return context | 1;
     }
 
+    /** Whether messages with this context are those of collective operations. */
+    public static boolean isCollective(long context) {
+        return (context & 1) != 0;
+    }
+
     /** The tag of the next collective operation. */
     public int nextCollectiveTag() {
         return collectives.getAndIncrement() & TAG_MASK;

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -291,9 +292,9 @@ public final class Device {
         return peers.hasQueues();
     }
 
-    /** How many messages have arrived that nobody has asked for. */
-    public int arrivedCount() {
-        return inspection.arrivedCount();
+    /** How many messages of these contexts have arrived that nobody has asked for. */
+    public int arrivedCount(LongPredicate contexts) {
+        return inspection.arrivedCount(contexts);
     }
 
     /** The operations of this process that others have to end. */
@@ -301,9 +302,9 @@ public final class Device {
         return inspection.pending();
     }
 
-    /** The messages that nobody has asked for; at most so many. */
-    public List<Pending> unexpected(int most) {
-        return inspection.unexpected(most);
+    /** The messages of these contexts that nobody has asked for; at most so many. */
+    public List<Pending> unexpected(int most, LongPredicate contexts) {
+        return inspection.unexpected(most, contexts);
     }
 
     /** How many messages to a rank wait until they can leave. */

@@ -1,6 +1,7 @@
 package io.madeleine.mpi.device;
 
 import java.util.List;
+import java.util.function.LongPredicate;
 
 /**
  * What the device holds at the moment, for reports.
@@ -16,11 +17,11 @@ final class Inspection {
         this.operations = operations;
     }
 
-    /** How many messages have arrived that nobody has asked for. */
-    int arrivedCount() {
+    /** How many messages of these contexts have arrived that nobody has asked for. */
+    int arrivedCount(LongPredicate contexts) {
         matching.lock.lock();
         try {
-            return matching.arrivedCount();
+            return matching.arrivedCount(contexts);
         } finally {
             matching.lock.unlock();
         }
@@ -39,11 +40,11 @@ final class Inspection {
         return all.stream().map(Operation::pending).toList();
     }
 
-    /** The messages that nobody has asked for; at most so many. */
-    List<Pending> unexpected(int most) {
+    /** The messages of these contexts that nobody has asked for; at most so many. */
+    List<Pending> unexpected(int most, LongPredicate contexts) {
         matching.lock.lock();
         try {
-            return matching.describeArrived(most);
+            return matching.describeArrived(most, contexts);
         } finally {
             matching.lock.unlock();
         }

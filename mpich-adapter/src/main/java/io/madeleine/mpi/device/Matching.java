@@ -2,6 +2,7 @@ package io.madeleine.mpi.device;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +40,11 @@ final class Matching {
         return posted.count();
     }
 
-    int arrivedCount() {
-        return byTag.count();
+    /** How many messages of these contexts are in the queue. */
+    int arrivedCount(LongPredicate contexts) {
+        int[] count = {0};
+        byTag.forEach(arrived -> count[0] += contexts.test(arrived.byTag.context) ? 1 : 0);
+        return count[0];
     }
 
     // ---- posted receives
@@ -170,11 +174,11 @@ final class Matching {
         return link == null ? null : link.owner;
     }
 
-    /** The messages in the queue, at most so many; without those of collective operations, which will be taken. */
-    List<Pending> describeArrived(int most) {
+    /** The messages of these contexts in the queue, at most so many. */
+    List<Pending> describeArrived(int most, LongPredicate contexts) {
         List<Pending> all = new ArrayList<>();
         byTag.forEach(arrived -> {
-            if (all.size() < most) {
+            if (all.size() < most && contexts.test(arrived.byTag.context)) {
                 all.add(new Pending(
                         arrived.source,
                         arrived.byTag.context,
