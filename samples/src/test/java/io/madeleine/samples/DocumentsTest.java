@@ -60,6 +60,7 @@ class DocumentsTest {
             "PriorityQueue",
             "ProcessBuilder",
             "RejectedExecutionException",
+            "RuntimeException",
             "ScopedValue",
             "SecureRandom",
             "SelectableChannel",
