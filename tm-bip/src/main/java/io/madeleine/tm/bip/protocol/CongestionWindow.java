@@ -20,13 +20,13 @@ final class CongestionWindow {
     /** A round in which more than one in so many bytes were lost is congested. */
     static final int LOSS_SHARE = 8;
 
-    /** The path holds so many times what it delivers in the least round-trip time: a little more finds free capacity. */
+    /** The path holds so many times what it delivers in the least round-trip time; more than 1 finds free capacity. */
     static final double PATH_GAIN = 1.1;
 
     /** A window that is less than the path holds grows by one byte for so many that arrive, whatever is lost. */
     static final int REGROWTH = 8;
 
-    /** Acknowledgements may be late by so many times the variation of the round-trip time, for ends that look seldom. */
+    /** Ends that look seldom acknowledge late: by so many times the variation of the round-trip time. */
     static final double LATENESS = 1.5;
 
     /** Datagrams leave so many times as fast as the path delivers. */
