@@ -129,7 +129,7 @@ final class OperationTable {
         order(operation, 0);
     }
 
-    /** The oldest operation under way that sends, reads or writes and whose process has ended; negative if there is none. */
+    /** The oldest operation that sends, reads or writes, and whose process has ended; negative if there is none. */
     int oldestToTheDead() {
         int oldest = -1;
         @Nullable Completion[] now = owners;
