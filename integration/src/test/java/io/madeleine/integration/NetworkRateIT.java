@@ -15,7 +15,7 @@ class NetworkRateIT {
     private static final int MEGABITS = 1_000;
     private static final int MTU_BYTES = 9_000;
     private static final double LEAST_SHARE = 0.95;
-    private static final double LEAST_SHARE_WITH_LOSSES = 0.4; // twice as much where nothing else takes the processors
+    private static final double LEAST_SHARE_WITH_LOSSES = 0.55; // 0.8 where nothing else takes the processors
 
     /** The limit lets 1 MB pass at once, after a pause. */
     private static final double MOST_SHARE = 1.02;
