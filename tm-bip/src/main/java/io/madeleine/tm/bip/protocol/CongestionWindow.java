@@ -46,6 +46,7 @@ final class CongestionWindow {
     private long lastRoundLeastNs = Long.MAX_VALUE; // and of the one before
     private boolean hasNarrowed; // in this round
     private boolean isCongested; // in this round
+    private boolean isFull; // in this round
 
     CongestionWindow(long mostBytes) {
         this.mostBytes = mostBytes;
@@ -77,6 +78,7 @@ final class CongestionWindow {
         rate.acknowledged(bytes);
         roundAckedBytes += bytes;
         roundLeastNs = Math.min(roundLeastNs, rtt.latestNs());
+        isFull |= wasLimited;
         if (wasLimited) {
             grow(bytes, datagramBytes, rtt);
         }
@@ -106,7 +108,7 @@ final class CongestionWindow {
     }
 
     private void endRound(long next, boolean wasLimited, RttEstimator rtt, long nowNs) {
-        rate.endRound(nowNs);
+        rate.endRound(nowNs, isFull);
         lastRoundLeastNs = roundLeastNs;
         if (windowBytes < thresholdBytes && wasLimited && showsQueue(rtt)) {
             thresholdBytes = windowBytes; // the end of the fast growth, before anything is lost
@@ -117,6 +119,7 @@ final class CongestionWindow {
         roundLeastNs = Long.MAX_VALUE;
         hasNarrowed = false;
         isCongested = false;
+        isFull = false;
     }
 
     void lost(int bytes, int datagramBytes, RttEstimator rtt) {

@@ -2,13 +2,13 @@ package io.madeleine.tm.bip.protocol;
 
 /**
  * Measures how many bytes a path delivers in a time: those that were acknowledged in each round, by its duration, as
- * TCP Westwood+ does (Mascolo et al., SIGCOMM 2001; Grieco and Mascolo, CCR 2004). The highest of some rounds counts,
- * because a round in which the sender had little to send shows less than the path gives.
+ * TCP Westwood+ does (Mascolo et al., SIGCOMM 2001; Grieco and Mascolo, CCR 2004). The highest of some rounds counts. A
+ * round in which the sender had little to send shows less than the path gives, so it only raises the rate.
  *
  * <p>Threading: confined.
  */
 final class DeliveryRate {
-    /** So many rounds make a period; the highest rate of this period and the one before counts. */
+    /** So many full rounds make a period; the highest rate of this period and the one before counts. */
     static final int PERIOD_ROUNDS = 8;
 
     private long roundBytes;
@@ -27,12 +27,16 @@ final class DeliveryRate {
         roundBytes += bytes;
     }
 
-    /** A round is over: the first datagram was acknowledged that was sent after the round had begun. */
-    void endRound(long nowNs) {
+    /**
+     * A round is over: the first datagram was acknowledged that was sent after the round had begun.
+     *
+     * @param wasFull whether the sender had to wait for the window in this round
+     */
+    void endRound(long nowNs, boolean wasFull) {
         if (isMeasuring && nowNs - roundBeganNs > 0) {
             highest = Math.max(highest, (double) roundBytes / (nowNs - roundBeganNs));
         }
-        if (++rounds == PERIOD_ROUNDS) {
+        if (wasFull && ++rounds == PERIOD_ROUNDS) {
             rounds = 0;
             highestBefore = highest;
             highest = 0;
