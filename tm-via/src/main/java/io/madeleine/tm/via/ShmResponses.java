@@ -8,7 +8,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
@@ -54,16 +53,21 @@ final class ShmResponses implements WaitingOperations {
 
     @Override
     public long oldest() {
-        return ask(_ -> {}, ShmResponses::contextOfOldest);
+        return ask(ShmResponses::contextOfOldest);
     }
 
     @Override
     public boolean fail(long context) {
-        return ask(ShmResponses::ring, queue -> fail(queue, context) ? 1 : 0) == 1;
+        MemorySegment head = ShmMemory.headOf(own);
+        boolean hasFailed = head != null && ask(queue -> fail(queue, context) ? 1 : 0) == 1;
+        if (hasFailed) {
+            INT.setVolatile(head, (long) ShmMemory.SIGNAL, 1); // the next poll looks at the queue
+        }
+        return hasFailed;
     }
 
-    /** Applies a function to the queue; {@code then} gets the head of the memory if the answer is 1. */
-    private long ask(Consumer<MemorySegment> then, ToLongFunction<MemorySegment> function) {
+    /** Applies a function to the queue; {@link #UNKNOWN} if its layout is not known. */
+    private long ask(ToLongFunction<MemorySegment> function) {
         MemorySegment head = ShmMemory.headOf(own);
         if (head == null) {
             return UNKNOWN;
@@ -75,11 +79,7 @@ final class ShmResponses implements WaitingOperations {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment queue = ShmMemory.map(own, begin, bytes, arena);
-            long answer = isKnown(queue) ? function.applyAsLong(queue) : UNKNOWN;
-            if (answer == 1) {
-                then.accept(head);
-            }
-            return answer;
+            return isKnown(queue) ? function.applyAsLong(queue) : UNKNOWN;
         } catch (IOException e) {
             LOGGER.log(Level.DEBUG, "cannot fail an operation to a process that has ended", e);
             return UNKNOWN;
@@ -93,10 +93,6 @@ final class ShmResponses implements WaitingOperations {
                 && get(queue, MASK) == size - 1
                 && waiting >= 0
                 && waiting <= size;
-    }
-
-    private static void ring(MemorySegment head) {
-        INT.setVolatile(head, (long) ShmMemory.SIGNAL, 1);
     }
 
     private static long placeOfOldest(MemorySegment queue) {
