@@ -23,6 +23,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -450,38 +451,60 @@ class SciProgressTest {
         assertEquals(1, reader.received);
     }
 
+    /** Neglects one link until its sender has found no room: a receiver that is always faster leaves nothing to test. */
+    private static void readUntilStalled(
+            AtomicInteger stalls, Reader neglected, Reader read, BooleanSupplier allSent, SplittableRandom random) {
+        int seen = stalls.get();
+        neglected.onReadable(); // a sender whose stall is among those seen goes on
+        while (stalls.get() == seen && !allSent.getAsBoolean()) {
+            pause(random, 300);
+            read.onReadable();
+        }
+    }
+
     @Test
     void shouldWakeASenderThatWaitsForRoomOnEitherLink() {
         int count = 2_000;
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader small = new Reader(pair.rightShort());
         Reader large = new Reader(pair.rightRegular());
+        AtomicInteger smallStalls = new AtomicInteger();
+        AtomicInteger largeStalls = new AtomicInteger();
+        AtomicInteger sent = new AtomicInteger();
+        BooleanSupplier allSent = () -> sent.get() == count;
         CompletableFuture<Void> receiver = inAnotherThread(() -> {
             SplittableRandom random = new SplittableRandom(14);
             while (small.received < count || large.received < count) {
-                pause(random, 300);
-                small.onReadable();
-                large.onReadable();
+                readUntilStalled(smallStalls, small, large, allSent, random);
+                readUntilStalled(largeStalls, large, small, allSent, random);
+                for (int rounds = random.nextInt(16); rounds > 0; rounds--) {
+                    pause(random, 300);
+                    small.onReadable();
+                    large.onReadable();
+                }
             }
         });
-        int stalls = 0;
         MemorySegment block = MemorySegment.ofArray(new byte[40_000]);
         DynamicLink regular = pair.leftRegular();
         for (int i = 0; i < count && !receiver.isCompletedExceptionally(); i++) {
-            for (; pair.leftShort().claim() == LinkStatus.PENDING; stalls++) {
+            while (pair.leftShort().claim() == LinkStatus.PENDING) {
+                smallStalls.incrementAndGet();
                 assertFalse(a.sleepIsLost(), "nobody woke the sender of small message " + i);
                 a.adapter.progress().poll(0);
             }
             pair.leftShort().commit(PacketHeader.of(8000, i, 0, 0));
             pair.leftShort().announce();
             BufferGroup group = Side.group(block);
-            for (; regular.send(PacketHeader.of(40_000, i, 0, 0), group, 0) == LinkStatus.PENDING; stalls++) {
+            while (regular.send(PacketHeader.of(40_000, i, 0, 0), group, 0) == LinkStatus.PENDING) {
+                largeStalls.incrementAndGet();
                 assertFalse(a.sleepIsLost(), "nobody woke the sender of large message " + i);
                 a.adapter.progress().poll(0);
             }
+            sent.incrementAndGet();
         }
         receiver.join();
-        assertTrue(stalls > 0, "there was always room");
+        assertTrue(smallStalls.get() > 0, "there was always room for a small message");
+        assertTrue(largeStalls.get() > 0, "there was always room for a large message");
     }
 
     @Test
