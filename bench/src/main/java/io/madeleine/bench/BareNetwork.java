@@ -37,7 +37,8 @@ record BareNetwork(ProtocolModule module, String adapter, Config configuration) 
         return new BareNetwork(module, adapter, configuration);
     }
 
-    private static Config configuration(List<String> settings) {
+    /** These settings, key=value each, over those of the configuration file and of the networks. */
+    static Config configuration(List<String> settings) {
         Config config = ConfigFactory.empty();
         for (String setting : settings) {
             config = ConfigFactory.parseString("madeleine." + setting).withFallback(config);

@@ -4,6 +4,7 @@ import io.madeleine.api.SendMode;
 import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Line;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Subject;
@@ -261,6 +262,32 @@ final class ComparisonOptions {
             registering.addNetwork(network, compared, setup);
         }
         there.addAll(registering.subjects());
+    }
+
+    /** Networks with a line between two hosts, once for each such pattern; a network that cannot do it is absent. */
+    void addOverLines(
+            List<Network> networks,
+            List<Pattern> patterns,
+            ProtocolSubject.Setup setup,
+            Conditions conditions,
+            List<? super Subject> there,
+            List<AbsentPeer> absent,
+            PrintWriter err) {
+        Optional<String> noLine = networks.isEmpty() ? Optional.empty() : Line.absence();
+        for (Network network : networks) {
+            for (Pattern pattern :
+                    patterns.stream().filter(Pattern::isOfLine).distinct().toList()) {
+                Optional<String> refusal = noLine.or(() -> LineSubject.refusal(network, setup, pattern));
+                if (refusal.isPresent()) {
+                    String reason = refusal.get();
+                    err.println("mad perf: " + network.title() + " is not measured: " + reason);
+                    absent.add(new AbsentPeer(network.title(), reason));
+                } else {
+                    Variant variant = variant(conditions, Optional.empty(), Optional.empty());
+                    there.add(new LineSubject(network, setup, conditions, variant, pattern, err));
+                }
+            }
+        }
     }
 
     /** If a network locks pages, the peers that can do so as well, once more. */

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  */
 final class Patterns {
     private static final List<Pattern> ALL = Stream.of(
-                    Pattern.OF_MESSAGES, List.of(Pattern.REGISTER), MpiBenchmarks.patterns())
+                    Pattern.OF_MESSAGES, List.of(Pattern.REGISTER), Pattern.OF_LINES, MpiBenchmarks.patterns())
             .flatMap(List::stream)
             .toList();
 

@@ -77,6 +77,11 @@ import picocli.CommandLine.TypeConversionException;
             "             and a copy of as many bytes beside it; networks that have one-sided access (RemoteMemory): sci",
             "             and via, also with --set tm.via.pin=mlock; peers: fabric:PROVIDER, for via:PROVIDER unless",
             "             --peers says otherwise",
+            "  goodput    one process sends to another over a line of 1 Gbit/s with a queue of 100 kB that loses 1 % of",
+            "             the datagrams, with round trips of 1 ms; the payload in percent of the line's rate. Needs root:",
+            "             two network namespaces with a virtual line; networks with datagrams of their own: bip",
+            "  goodput-incast  the same without losses and delays from 32 senders in two processes, all of which send",
+            "             one message at the same time; networks between hosts: bip and tcp",
             "  mpi-latency, mpi-bandwidth, mpi-bibandwidth, mpi-rate  as the OSU benchmarks measure them, by a program",
             "             of MPI; ours in buffers of newByteBuffer, other direct ones, and arrays; peers: mpich and",
             "             openmpi, for networks other than sci and via over TCP, unless --peers says otherwise",
@@ -240,16 +245,22 @@ final class PerfCommand implements Callable<Integer> {
         List<Network> plain = on(on, pattern -> pattern.isOfMessages() || pattern.isCall());
         List<Network> below = on(on, Pattern::isOfProgram);
         List<Network> alone = on(on, Pattern::isLocal);
+        List<Network> apart = on(on, Pattern::isOfLine);
         comparison.addPeersOfMpi(below);
         if (plain.isEmpty() && below.isEmpty()) {
             comparison.addPeersOfRegistering(alone);
         }
         check(
-                comparison.ranks == 2 || (plain.isEmpty() && alone.isEmpty()),
+                comparison.ranks == 2 || (plain.isEmpty() && alone.isEmpty() && apart.isEmpty()),
                 "--ranks " + comparison.ranks + ": expected only patterns mpi-... with it");
         check(
-                comparison.buffers == Buffers.SAME || alone.isEmpty(),
-                "--buffers " + comparison.buffers.word() + ": the pattern register takes the same memory each time");
+                comparison.buffers == Buffers.SAME || (alone.isEmpty() && apart.isEmpty()),
+                "--buffers " + comparison.buffers.word()
+                        + ": the patterns register and goodput take the same memory each time");
+        check(
+                !pin || apart.isEmpty(),
+                "--pin: the patterns goodput and goodput-incast leave the processors to the kernel, which carries each"
+                        + " datagram from one end of the line to the other");
         for (Conditions conditions :
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
             ProtocolSubject.Setup setup = settings.setup()
@@ -258,8 +269,9 @@ final class PerfCommand implements Callable<Integer> {
             plain.forEach(network -> subjects.addAll(comparison.ofNetwork(network, setup, conditions, err)));
             below.forEach(network -> subjects.addAll(comparison.ofMpi(network, settings.setup(), conditions, err)));
             comparison.addRegistering(alone, settings.setup(), conditions, subjects, absent, err);
+            comparison.addOverLines(apart, patterns, settings.setup(), conditions, subjects, absent, err);
             if (subjects.isEmpty()) {
-                err.println("mad perf: no network that is on registers memory, nothing to measure");
+                err.println("mad perf: none of the networks that are on has such a pattern here, nothing to measure");
                 return 1;
             }
             comparison.addPeers(conditions, subjects, absent, err);

@@ -150,7 +150,9 @@ class RegisterIT {
         PerfCall none = PerfCall.of("--protocol tcp --pattern register --json -");
         assertEquals(1, none.code());
         assertTrue(none.err().contains("tcp is left out: " + why), none.err());
-        assertTrue(none.err().contains("no network that is on registers memory, nothing to measure"), none.err());
+        assertTrue(
+                none.err().contains("none of the networks that are on has such a pattern here, nothing to measure"),
+                none.err());
         assertEquals(List.of(), none.rows());
     }
 
@@ -159,7 +161,7 @@ class RegisterIT {
     void shouldRefuseOptionsThatMakeNoSense() {
         PerfCall rotate = PerfCall.of("--protocol sci --pattern register --buffers rotate");
         assertEquals(2, rotate.code());
-        assertTrue(rotate.err().contains("--buffers rotate: the pattern register"), rotate.err());
+        assertTrue(rotate.err().contains("--buffers rotate: the patterns register"), rotate.err());
         PerfCall ranks = PerfCall.of("--protocol sci --pattern register --ranks 3");
         assertEquals(2, ranks.code());
         assertTrue(ranks.err().contains("--ranks 3: "), ranks.err());

@@ -2,11 +2,14 @@ package io.madeleine.bench.measure;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
-import java.net.Socket;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -16,7 +19,7 @@ import java.nio.charset.StandardCharsets;
  * <p>Threading: confined to caller.
  */
 public final class ControlLine implements AutoCloseable {
-    /** The environment variable that names port and token. */
+    /** The environment variable that names the port of the loopback interface, or a socket's file, and the token. */
     static final String VARIABLE = "MADELEINE_PERF_CONTROL";
 
     static final String HELLO = "hello ";
@@ -26,7 +29,7 @@ public final class ControlLine implements AutoCloseable {
     static final String IDLE = "idle";
     static final String FAILED = "failed ";
 
-    private final Socket socket;
+    private final SocketChannel socket;
     private final BufferedReader reader;
     private final int rank;
     private final String token;
@@ -47,10 +50,16 @@ public final class ControlLine implements AutoCloseable {
         String[] words = given.split(" ", -1);
         this.rank = rank;
         this.token = words[1];
-        this.socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(words[0]));
-        this.reader = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+        this.socket = SocketChannel.open(address(words[0]));
+        this.reader = new BufferedReader(Channels.newReader(socket, StandardCharsets.UTF_8));
         say(HELLO + words[1] + " " + rank);
         this.memoryBytes = Long.parseLong(hear(MEMORY));
+    }
+
+    private static SocketAddress address(String place) {
+        return place.startsWith("/")
+                ? UnixDomainSocketAddress.of(place)
+                : new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(place));
     }
 
     /** Something that carries out orders by itself, in all processes at once. */
@@ -153,7 +162,7 @@ public final class ControlLine implements AutoCloseable {
     }
 
     private void say(String line) throws IOException {
-        socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        Channels.newOutputStream(socket).write((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     private String hear(String expected) throws IOException {

@@ -2,16 +2,24 @@ package io.madeleine.bench.measure;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -34,15 +42,19 @@ public final class Pair implements AutoCloseable {
     /** How many lines a process may be ahead. */
     private static final int LINES = 2;
 
-    private static final int HELLO_MS = 5_000;
     private static final int POLL_MS = 100;
+    private static final int ACCEPT_MS = 5;
     private static final int TOKEN_BYTES = 16;
+    private static final String SOCKET = "control";
 
     private final String name;
     private final int ranks;
-    private final ServerSocket server;
+    private final ServerSocketChannel server;
+    private final Optional<Path> folder; // of the socket's file
+    private final String place;
     private final String token;
-    private final Socket[] sockets;
+    private final List<SocketChannel> accepted = new ArrayList<>();
+    private final SocketChannel[] sockets; // guarded by itself
     private final List<BlockingQueue<String>> lines = new ArrayList<>();
     private volatile boolean closed;
 
@@ -51,19 +63,31 @@ public final class Pair implements AutoCloseable {
      *
      * @param name whose processes these are, for messages
      * @param ranks how many there are
+     * @param apart whether they have no loopback interface in common with this process, but files
      */
-    public Pair(String name, int ranks) {
+    public Pair(String name, int ranks, boolean apart) {
         this.name = name;
         this.ranks = ranks;
-        this.sockets = new Socket[ranks];
+        this.sockets = new SocketChannel[ranks];
         byte[] random = new byte[TOKEN_BYTES];
         new SecureRandom().nextBytes(random);
         this.token = HexFormat.of().formatHex(random);
         try {
-            this.server = new ServerSocket(0, ranks, InetAddress.getLoopbackAddress());
-            this.server.setSoTimeout(POLL_MS);
+            if (apart) {
+                Path own = Files.createTempDirectory("mad-perf");
+                this.folder = Optional.of(own);
+                this.place = own.resolve(SOCKET).toString();
+                this.server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+                this.server.bind(UnixDomainSocketAddress.of(place), ranks);
+            } else {
+                this.folder = Optional.empty();
+                this.server = ServerSocketChannel.open();
+                this.server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), ranks);
+                this.place = Integer.toString(this.server.socket().getLocalPort());
+            }
+            this.server.configureBlocking(false);
         } catch (IOException e) {
-            throw new MeasuringException("mad perf cannot listen on the loopback interface: " + e.getMessage(), e);
+            throw new MeasuringException("mad perf cannot listen for its processes: " + e.getMessage(), e);
         }
         for (int rank = 0; rank < ranks; rank++) {
             lines.add(new ArrayBlockingQueue<>(LINES));
@@ -72,7 +96,7 @@ public final class Pair implements AutoCloseable {
 
     /** What the processes need in their environment. */
     public Map<String, String> environment() {
-        return Map.of(ControlLine.VARIABLE, server.getLocalPort() + " " + token);
+        return Map.of(ControlLine.VARIABLE, place + " " + token);
     }
 
     /**
@@ -84,12 +108,12 @@ public final class Pair implements AutoCloseable {
     public void connect(long memoryBytes, BooleanSupplier alive) {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_S);
         try {
-            for (int connected = 0; connected < ranks; ) {
+            while (!areAllThere()) {
                 if (closed || !alive.getAsBoolean() || deadlineNs - System.nanoTime() < 0) {
                     throw new MeasuringException(name + ": its processes did not start"
                             + (alive.getAsBoolean() ? " within " + START_S + " s" : ": one of them has ended"));
                 }
-                connected += accept() ? 1 : 0;
+                accept();
             }
             for (int rank = 0; rank < ranks; rank++) {
                 say(rank, ControlLine.MEMORY + memoryBytes);
@@ -113,29 +137,56 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** Accepts one connection; returns whether it is from one of the processes. */
-    private boolean accept() throws IOException {
-        Socket socket;
+    private boolean areAllThere() {
+        synchronized (sockets) {
+            return Arrays.stream(sockets).noneMatch(Objects::isNull);
+        }
+    }
+
+    /** Accepts a connection if there is one; a thread finds out which process it is from. */
+    private void accept() throws IOException {
+        SocketChannel socket = server.accept();
+        if (socket == null) {
+            pause();
+            return;
+        }
+        synchronized (sockets) {
+            accepted.add(socket);
+        }
+        Thread.ofVirtual().start(() -> serve(socket));
+    }
+
+    private void pause() {
         try {
-            socket = server.accept();
-        } catch (java.net.SocketTimeoutException _) {
-            return false;
+            Thread.sleep(ACCEPT_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new MeasuringException(name + ": interrupted", e);
         }
-        socket.setSoTimeout(HELLO_MS);
-        BufferedReader reader =
-                new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
-        String hello = reader.readLine();
-        for (int rank = 0; rank < ranks; rank++) {
-            if ((ControlLine.HELLO + token + " " + rank).equals(hello) && sockets[rank] == null) {
-                socket.setSoTimeout(0);
-                sockets[rank] = socket;
-                int of = rank;
-                Thread.ofVirtual().start(() -> read(reader, of));
-                return true;
+    }
+
+    private void serve(SocketChannel socket) {
+        try (socket) {
+            BufferedReader reader = new BufferedReader(Channels.newReader(socket, StandardCharsets.UTF_8));
+            String hello = reader.readLine();
+            for (int rank = 0; rank < ranks; rank++) {
+                if ((ControlLine.HELLO + token + " " + rank).equals(hello) && take(rank, socket)) {
+                    read(reader, rank);
+                }
             }
+        } catch (IOException _) {
+            // it has said nothing
         }
-        socket.close();
-        return false;
+    }
+
+    private boolean take(int rank, SocketChannel socket) {
+        synchronized (sockets) {
+            if (sockets[rank] != null) {
+                return false;
+            }
+            sockets[rank] = socket;
+            return true;
+        }
     }
 
     private void read(BufferedReader reader, int rank) {
@@ -169,7 +220,11 @@ public final class Pair implements AutoCloseable {
     }
 
     private void say(int rank, String line) throws IOException {
-        sockets[rank].getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        SocketChannel socket;
+        synchronized (sockets) {
+            socket = sockets[rank];
+        }
+        Channels.newOutputStream(socket).write((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     /** The next line of a process, without the word it has to begin with; fails as well if the other one has failed. */
@@ -216,10 +271,14 @@ public final class Pair implements AutoCloseable {
         closed = true;
         try {
             server.close();
-            for (Socket socket : sockets) {
-                if (socket != null) {
+            synchronized (sockets) {
+                for (SocketChannel socket : accepted) {
                     socket.close();
                 }
+            }
+            if (folder.isPresent()) {
+                Files.deleteIfExists(folder.get().resolve(SOCKET));
+                Files.deleteIfExists(folder.get());
             }
         } catch (IOException _) {
             // they end at the latest when this process ends

@@ -71,6 +71,17 @@ public final class Pattern {
     public static final Pattern REGISTER =
             new Pattern("register", Measure.MICROSECONDS, "registering memory and ending the registration", Kind.LOCAL);
 
+    /** How much of a line that loses datagrams is payload, of one sender. */
+    public static final Pattern GOODPUT =
+            new Pattern("goodput", Measure.PERCENT, "payload in parts of a lossy line's rate", Kind.LINE);
+
+    /** How much of a line is payload, of many senders at once to one receiver. */
+    public static final Pattern GOODPUT_INCAST = new Pattern(
+            "goodput-incast", Measure.PERCENT, "payload of many senders in parts of their line's rate", Kind.LINE);
+
+    /** Those that need a line between two hosts. */
+    public static final List<Pattern> OF_LINES = List.of(GOODPUT, GOODPUT_INCAST);
+
     /** Those of messages and calls, in the order in which they are measured. */
     public static final List<Pattern> OF_MESSAGES = List.of(
             LATENCY,
@@ -138,6 +149,7 @@ public final class Pattern {
         INCAST,
         CALL,
         LOCAL,
+        LINE,
         PROGRAM
     }
 
@@ -207,13 +219,18 @@ public final class Pattern {
     public boolean isOfMessages() {
         return switch (kind) {
             case ROUND_TRIP, STREAM, BURST, INCAST -> true;
-            case CALL, LOCAL, PROGRAM -> false;
+            case CALL, LOCAL, LINE, PROGRAM -> false;
         };
     }
 
     /** Whether a process measures it alone; then no wire has it. */
     public boolean isLocal() {
         return kind == Kind.LOCAL;
+    }
+
+    /** Whether it needs a line between two hosts, which {@link Line} makes; then no wire has it. */
+    public boolean isOfLine() {
+        return kind == Kind.LINE;
     }
 
     /** Whether it measures requests that are answered, which not every wire has. */

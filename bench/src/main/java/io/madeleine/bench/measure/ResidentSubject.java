@@ -40,6 +40,11 @@ public abstract class ResidentSubject implements Subject {
         return 2;
     }
 
+    /** Whether the processes have no loopback interface in common with this one. */
+    protected boolean areApart() {
+        return false;
+    }
+
     @Override
     public final Kind kind() {
         return kind;
@@ -57,7 +62,7 @@ public abstract class ResidentSubject implements Subject {
 
     @Override
     public final void open(long memoryBytes) {
-        Pair opened = new Pair(name + variant.suffix(), ranks());
+        Pair opened = new Pair(name + variant.suffix(), ranks(), areApart());
         pair = opened;
         Running started = start(opened.environment());
         running = started;
