@@ -14,9 +14,17 @@ import org.junit.jupiter.api.Timeout;
 /** A thousand connections over one socket at each end. */
 @Timeout(120)
 class ManyPeersTest {
-    private static final int COUNT = 1000;
     private static final int AT_ONCE = 50;
     private static final long MOST_BYTES_PER_END = 16 * 1024;
+
+    /** Settings of both ends. */
+    String settings() {
+        return "";
+    }
+
+    int count() {
+        return 1000;
+    }
 
     private static long usedBytes() throws InterruptedException {
         long least = Long.MAX_VALUE;
@@ -29,8 +37,8 @@ class ManyPeersTest {
         return least;
     }
 
-    private static void connect(Pair pair, List<Pair.Ends> made) {
-        while (made.size() < COUNT) {
+    private void connect(Pair pair, List<Pair.Ends> made) {
+        while (made.size() < count()) {
             List<CompletableFuture<ProtocolConnection>> calling = new ArrayList<>();
             List<CompletableFuture<ProtocolConnection>> answering = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
@@ -67,14 +75,14 @@ class ManyPeersTest {
 
     @Test
     void shouldTakeLittleMemoryForEachPeerThatIsIdle() throws Exception {
-        try (Pair pair = new Pair("", "")) {
+        try (Pair pair = new Pair(settings(), settings())) {
             pair.connect("warm-up");
             long before = usedBytes();
             List<Pair.Ends> connections = new ArrayList<>();
             connect(pair, connections);
             use(pair, connections);
             pair.driveUntil(() -> ringBytes(pair.left) + ringBytes(pair.right) == 0); // else idle peers keep memory
-            long perEnd = (usedBytes() - before) / (2 * COUNT);
+            long perEnd = (usedBytes() - before) / (2L * count());
             System.out.println(perEnd + " bytes per end of an idle connection");
             assertTrue(perEnd < MOST_BYTES_PER_END, () -> perEnd + " bytes per end");
             use(pair, connections);
