@@ -77,7 +77,7 @@ import picocli.CommandLine.TypeConversionException;
             "             and a copy of as many bytes beside it; networks that have one-sided access (RemoteMemory): sci",
             "             and via, also with --set tm.via.pin=mlock; peers: fabric:PROVIDER, for via:PROVIDER unless",
             "             --peers says otherwise",
-            "  goodput    one process sends to another over a line of 1 Gbit/s with a queue of 100 kB that loses 1 % of",
+            "  goodput    one process sends to another over a line of 1 Gbit/s with a queue of 100 kB that loses 1 %% of",
             "             the datagrams, with round trips of 1 ms; the payload in percent of the line's rate. Needs root:",
             "             two network namespaces with a virtual line; networks with datagrams of their own: bip",
             "  goodput-incast  the same without losses and delays from 32 senders in two processes, all of which send",
