@@ -52,12 +52,12 @@ final class BipAdapter implements Adapter {
     private static final int ADDRESS_BYTES = 18;
     private static final long CLOSE_PAUSE_NS = 100_000;
 
-    /** From this time on a closing adapter polls every {@link #LONG_CLOSE_PAUSE_NS}: its peers are busy. */
+    /** After this time a closing adapter polls only every {@link #LONG_CLOSE_PAUSE_NS}: its peers are busy. */
     private static final long LONG_LINGER_NS = 100_000_000;
 
     private static final long LONG_CLOSE_PAUSE_NS = 2_000_000;
 
-    /** For the last datagrams of connections that have come to the end of their time. */
+    /** For the last datagrams of connections whose time to linger is over. */
     private static final long GRACE_NS = 100_000_000;
 
     private final String name;
@@ -267,7 +267,7 @@ final class BipAdapter implements Adapter {
         return line;
     }
 
-    /** Does what handshakes and requests need; returns how many events that was. */
+    /** Drives handshakes and requests; returns the number of events. */
     int pollHandshakes(long nowNs) {
         int work = 0;
         synchronized (manager) {
@@ -305,7 +305,7 @@ final class BipAdapter implements Adapter {
         }
     }
 
-    /** How long the adapter may go without a look for silent peers. */
+    /** How long the adapter may go without checking for silent peers. */
     long idleCheckNs() {
         return settings.peerTimeoutNs() / 3;
     }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: as {@link ProtocolConnection}; a spin lock guards the endpoint. No thread waits while it has the lock.
  */
 final class BipConnection implements ProtocolConnection, HandshakeLine {
-    /** A sender that holds packets back fills the peer's window with so many datagrams at least. */
+    /** A sender that holds packets back fills the peer's window with at least this many datagrams. */
     private static final int DATAGRAMS_PER_WINDOW = 4;
 
     final AtomicBoolean isListed = new AtomicBoolean();
@@ -217,7 +217,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         return holds;
     }
 
-    /** Whether all that is to be sent are reports that an answer of this process may carry. Under the lock. */
+    /** Whether only reports are to be sent, which an answer of this process may carry. Under the lock. */
     private boolean holdsReportBack() {
         if (opening != null || !endpoint.owesOnlyReports() || !heldBack.addReport()) {
             return false;
@@ -321,7 +321,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         BipShortLink small = shortLink;
         BipLongLink large = longLink;
         boolean shortHasRoom = small != null && small.hasRoomAgain();
-        boolean longHasRoom = large != null && large.hasRoomAgain(); // asked in any case: the answer changes it
+        boolean longHasRoom = large != null && large.hasRoomAgain(); // always called: the call changes the link
         return shortHasRoom || longHasRoom;
     }
 
@@ -410,7 +410,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         return links.isEmpty() && !closed;
     }
 
-    /** Gives arrived frames to the handshake; returns how many events that was. */
+    /** Gives arrived frames to the handshake; returns the number of events. */
     int feed(long nowNs) {
         Handshake fed = handshake;
         int work = fed == null || fed.isOver() ? 0 : secure(fed, nowNs);
@@ -446,7 +446,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
-    /** Drives the TLS handshake if there is one; returns how many events that was. */
+    /** Drives the TLS handshake if there is one; returns the number of events. */
     private int secure(Handshake fed, long nowNs) {
         SecureOpening first;
         boolean agrees;
@@ -615,7 +615,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
-    /** Makes upcalls for arrivals and for the end; returns how many events that was. */
+    /** Makes upcalls for arrivals and for the end; returns the number of events. */
     int upcall() {
         ConnectionListener told = listener;
         if (told == null || closed) {
@@ -726,7 +726,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         isMark = isMessageOpen && PacketHeader.payloadBytes(header) == 0;
     }
 
-    /** Whether a message was begun and not ended: what was sent of it is worth nothing to the peer. Under the lock. */
+    /** Whether a message was begun and not ended, so that the peer cannot use what was sent of it. Under the lock. */
     private boolean isInMiddleOfMessage() {
         BipLongLink large = longLink;
         return isMessageOpen || large != null && large.isInMiddleOfPacket();

@@ -24,7 +24,7 @@ final class BipProgress implements ProgressSource {
     /** When the system takes no datagram, the next attempt comes after this time. */
     static final long RETRY_NS = 100_000;
 
-    /** One poll takes so many datagrams at most, so that timers and other networks get their turn. */
+    /** One poll takes at most this many datagrams, so that timers and other networks get their turn. */
     private static final int MOST_DATAGRAMS = 64;
 
     /** After a datagram went or came, each poll looks at the socket for this time. */
@@ -36,7 +36,7 @@ final class BipProgress implements ProgressSource {
      */
     private static final long COLD_LOOK_NS = 50_000;
 
-    /** With more connections a thread that leaves wakes the sleeper instead: to look at them all takes longer. */
+    /** With more connections a thread that leaves wakes the sleeper instead: to check them all takes longer. */
     private static final int MOST_REARMED = 32;
 
     private final BipAdapter adapter;
@@ -97,7 +97,7 @@ final class BipProgress implements ProgressSource {
         return timers;
     }
 
-    /** A connection has changed: perhaps others wait for what it leaves. */
+    /** A connection has changed: perhaps others wait for room that it leaves. */
     void noteGrants() {
         timers.note(grants.nextDeadlineNs());
     }
@@ -238,7 +238,7 @@ final class BipProgress implements ProgressSource {
 
     private int read(long nowNs) {
         int taken = 0;
-        int most = nowNs - lastLookNs < COLD_LOOK_NS ? batch : MOST_DATAGRAMS; // who looks seldom takes all at once
+        int most = nowNs - lastLookNs < COLD_LOOK_NS ? batch : MOST_DATAGRAMS; // all after a long pause
         long readNs = nowNs;
         readable = false;
         lastLookNs = nowNs;

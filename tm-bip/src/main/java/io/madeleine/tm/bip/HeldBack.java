@@ -5,11 +5,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection has to send and holds back for a moment, so that one datagram carries more: the packets of a dense
- * stream; the mark that a message begins, whose first block follows over the other link; and reports to the peer, of
- * what has arrived and what was read, which an answer may carry. The sender flushes packets and marks when they are
- * many or old, when it looks for an answer, and when it turns to another peer. A thread that polls flushes whatever is
- * old, and is called for after {@value #LOOK_NS} ns.
+ * Notes what a connection holds back for a moment, so that one datagram carries more: packets of a dense stream; the
+ * mark that begins a message whose first block follows over the other link; and reports to the peer on what has arrived
+ * and what was read, which an answer may carry. The sender flushes packets and marks when they are many or old, when it
+ * looks for an answer, and when it turns to another peer. A thread that polls flushes what is old; a demand asks for
+ * one after {@value #LOOK_NS} ns.
  *
  * <p>Threading: guarded by the connection's lock; {@link #isAny}, {@link #isOwn} and {@link #isOld} are hints without
  * it.
@@ -63,7 +63,7 @@ final class HeldBack {
         return true;
     }
 
-    /** There is something to report; returns whether that is held back. */
+    /** There is something to report; returns whether the report is held back. */
     boolean addReport() {
         if (coalesceNs == 0) {
             return false;
@@ -120,7 +120,7 @@ final class HeldBack {
         return any && nowNs - sinceNs >= coalesceNs;
     }
 
-    /** When a thread that polls is to look. */
+    /** When a thread that polls has to look. */
     long dueNs() {
         return sinceNs + LOOK_NS;
     }

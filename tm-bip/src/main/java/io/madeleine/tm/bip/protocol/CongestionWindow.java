@@ -1,9 +1,9 @@
 package io.madeleine.tm.bip.protocol;
 
 /**
- * How many bytes may be under way, and how fast they leave. The window grows as that of NewReno (RFC 9002, section 7).
- * A loss narrows it. If neither the round-trip times nor the number of losses show congestion, it remains as large as
- * what the path holds without a queue, as in TCP Westwood: so a loss by chance costs no throughput.
+ * Bounds how many bytes are under way, and how fast they leave. The window grows as in NewReno (RFC 9002, section 7). A
+ * loss narrows it. If neither the round-trip times nor the number of losses show congestion, the window stays as large
+ * as what the path holds without a queue, as in TCP Westwood. So a random loss costs no throughput.
  *
  * <p>Threading: confined.
  */
@@ -14,25 +14,25 @@ final class CongestionWindow {
     /** The least window, in datagrams. */
     static final int LEAST_DATAGRAMS = 2;
 
-    /** If the least round-trip time of a round is so much above the least of all, there is a queue. */
+    /** There is a queue if the least round-trip time of a round is this much above the least of all rounds. */
     static final long QUEUE_NS = 1_000_000;
 
-    /** A round in which more than one in so many bytes were lost is congested. */
+    /** A round is congested if more than one byte in this many was lost. */
     static final int LOSS_SHARE = 8;
 
-    /** The path holds so many times what it delivers in the least round-trip time; more than 1 finds free capacity. */
+    /** The path holds this many times what it delivers in the least round-trip time; above 1 it finds free capacity. */
     static final double PATH_GAIN = 1.1;
 
-    /** A window that is less than the path holds grows by one byte for so many that arrive, whatever is lost. */
+    /** A window below what the path holds grows by one byte for this many that arrive, even after losses. */
     static final int REGROWTH = 8;
 
-    /** Ends that look seldom acknowledge late: by so many times the variation of the round-trip time. */
+    /** A peer that polls seldom acknowledges late: by this many times the variation of the round-trip time. */
     static final double LATENESS = 1.5;
 
-    /** Datagrams leave so many times as fast as the path delivers. */
+    /** Datagrams leave this many times as fast as the path delivers. */
     static final double PACING_GAIN = 1.25;
 
-    /** The same while the window grows fast. */
+    /** As above, while the window grows fast. */
     static final double FAST_PACING_GAIN = 2.5;
 
     private final long mostBytes;
@@ -65,7 +65,7 @@ final class CongestionWindow {
         return rate.bytesPerNs() * (PATH_GAIN * rtt.minNs() + LATENESS * rtt.variationNs());
     }
 
-    /** How many bytes a nanosecond may leave; 0 if there is no bound. */
+    /** How many bytes may leave per nanosecond; 0 if there is no bound. */
     double pacingRate(RttEstimator rtt) {
         return rtt.minNs() < Pacer.LEAST_ROUND_TRIP_NS
                 ? 0
@@ -101,7 +101,7 @@ final class CongestionWindow {
         windowBytes = Math.min(windowBytes, mostBytes);
     }
 
-    /** A queue delays all datagrams of a round; an end that looks seldom delays some. */
+    /** A queue delays all datagrams of a round; a peer that polls seldom delays only some. */
     private boolean showsQueue(RttEstimator rtt) {
         long leastNs = Math.min(roundLeastNs, lastRoundLeastNs);
         return leastNs > rtt.minNs() + Math.max(QUEUE_NS, rtt.minNs() / 4);
@@ -138,7 +138,7 @@ final class CongestionWindow {
         thresholdBytes = windowBytes;
     }
 
-    /** Nothing was acknowledged for several time-outs: begins anew (RFC 9002, section 7.6). */
+    /** Begins anew, because nothing was acknowledged for several time-outs (RFC 9002, section 7.6). */
     void collapse(int datagramBytes) {
         thresholdBytes = Math.max(windowBytes / 2, (long) LEAST_DATAGRAMS * datagramBytes);
         windowBytes = (long) LEAST_DATAGRAMS * datagramBytes;

@@ -1,14 +1,15 @@
 package io.madeleine.tm.bip.protocol;
 
 /**
- * Measures how many bytes a path delivers in a time: those that were acknowledged in each round, by its duration, as
- * TCP Westwood+ does (Mascolo et al., SIGCOMM 2001; Grieco and Mascolo, CCR 2004). The highest of some rounds counts. A
- * round in which the sender had little to send shows less than the path gives, so it only raises the rate.
+ * Measures how many bytes a path delivers per time: the bytes that were acknowledged in a round, divided by its
+ * duration, as in TCP Westwood+ (Mascolo et al., SIGCOMM 2001; Grieco and Mascolo, CCR 2004). The highest rate of the
+ * latest rounds counts. A round in which the sender had little to send shows less than the path can deliver, so it can
+ * only raise the rate.
  *
  * <p>Threading: confined.
  */
 final class DeliveryRate {
-    /** So many full rounds make a period; the highest rate of this period and the one before counts. */
+    /** This many full rounds make a period; the highest rate of this period and the one before counts. */
     static final int PERIOD_ROUNDS = 8;
 
     private long roundBytes;
@@ -28,7 +29,7 @@ final class DeliveryRate {
     }
 
     /**
-     * A round is over: the first datagram was acknowledged that was sent after the round had begun.
+     * A round is over: a datagram that was sent after the round had begun was acknowledged.
      *
      * @param wasFull whether the sender had to wait for the window in this round
      */

@@ -32,7 +32,7 @@ public final class Endpoint {
         GONE
     }
 
-    /** A closed end that waits for room asks a silent peer so often in the time that it lingers. */
+    /** How often a closed end that waits for room probes a silent peer while it lingers. */
     static final int CLOSING_PROBES = 4;
 
     private final EndpointSettings settings;
@@ -206,7 +206,7 @@ public final class Endpoint {
         return sending.recovery.path.bytes();
     }
 
-    /** The largest number of bytes that datagrams under way may have, and have. */
+    /** How many bytes may be under way. */
     public long congestionWindowBytes() {
         return sending.recovery.window.bytes();
     }
@@ -352,7 +352,7 @@ public final class Endpoint {
 
     /**
      * The peer answered that it does not know the connection: its process was restarted, or it has given up. Anybody
-     * could say so, so it counts for nothing once both ends have keys.
+     * could send that answer, so it counts for nothing once both ends have keys.
      */
     public void onUnknown() {
         if (protection == null) {
@@ -390,7 +390,7 @@ public final class Endpoint {
             }
         }
         long missing = receiving.numbers.missingBefore(datagram.number());
-        receiving.numbers.add(datagram.number(), asks, nowNs); // at last: what is acknowledged is stored
+        receiving.numbers.add(datagram.number(), asks, nowNs); // last: only stored data may be acknowledged
         receiving.numbers.forgetBelow(datagram.number() - datagram.floorDistance());
         receiving.tellScheduler(missing, nowNs);
         heard(nowNs);
@@ -475,7 +475,9 @@ public final class Endpoint {
 
     // ---- time
 
-    /** When {@link #produce} has to be called next, whoever waits or not; {@link #NONE} if the connection is quiet. */
+    /**
+     * When {@link #produce} has to be called next, even if no thread waits; {@link #NONE} if the connection is quiet.
+     */
     public long nextDeadlineNs() {
         return switch (state) {
             case CALLING -> greeting == null ? NONE : greeting.deadlineNs();

@@ -18,7 +18,7 @@ final class Grant {
     /** The sender has said that it wants to send bytes before this offset. */
     long wanted;
 
-    /** How many bytes have arrived, whatever is missing between them. */
+    /** How many bytes have arrived, even if some are missing between them. */
     long arrived;
 
     /** How many bytes have been read. */
@@ -30,16 +30,16 @@ final class Grant {
     /** The place of that message in the order in which messages were opened. */
     long age;
 
-    /** When bytes arrived last, or were granted after a time without. */
+    /** When bytes arrived last, or were granted while none were outstanding. */
     long movedNs;
 
     /** Whether the sender has more to send than it was known to have arrived. */
     boolean isOpen;
 
-    /** Whether nothing has come for so long that others may use what was granted. */
+    /** Whether nothing has arrived for so long that others may use what was granted. */
     boolean isStalled;
 
-    /** Whether it is on the list of those whose limit has been raised on behalf of another. */
+    /** Whether it is on the list of grants whose limit was raised on behalf of another. */
     boolean isListed;
 
     /** Whether the connection no longer takes part. */

@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides at the receiving end which senders of an adapter may send bytes of bip/long, and how many. Each connection
- * has an allowance that it may use unasked. What a sender has beyond it, it asks for; the scheduler then grants so much
- * that all bytes that may be under way fit in a budget, and those of open messages in a window that narrows when many
+ * has an allowance that it may use unasked. A sender that has more asks for a grant. The scheduler grants so that all
+ * bytes that may be under way fit in a budget, and those of open messages in a window. The window narrows when many
  * datagrams of several senders are lost.
  *
- * <p>The message that lacks the fewest bytes comes first, and the oldest always has a share; or all have their turn. A
- * sender from which nothing comes for {@link #STALL_NS} no longer keeps others from sending.
+ * <p>The message that lacks the fewest bytes comes first, and the oldest always has a share; or all messages take
+ * turns. A sender from which nothing comes for {@link #STALL_NS} no longer keeps others from sending.
  *
  * <p>Threading: thread-safe; calls may have the lock of a connection, and take none. They allocate nothing in steady
  * state.
@@ -30,28 +30,28 @@ public final class GrantScheduler {
     /** No deadline. */
     static final long NONE = Recovery.NONE;
 
-    /** One part in so many of the window is for the oldest message alone. */
+    /** One part in this many of the window is for the oldest message alone. */
     static final int OLDEST_SHARE = 8;
 
-    /** One part in so many of the budget is for connections without an open message, at most. */
+    /** At most one part in this many of the budget is for connections without an open message. */
     static final int IDLE_SHARE = 2;
 
-    /** A grant is one part in so many of the window at least, unless the message lacks less. */
+    /** A grant is at least one part in this many of the window, unless the message lacks less. */
     static final int GRANT_SHARE = 16;
 
     /** The allowance of a connection before its first message, at most. */
     static final int FIRST_BYTES = 16_384;
 
-    /** A smaller allowance is none: the sender asks. */
+    /** A smaller allowance counts as none: the sender has to ask. */
     static final int LEAST_BYTES = 1_024;
 
     /** The least budget, and the least window. */
     static final int LEAST_WINDOW_BYTES = 65_536;
 
-    /** After so long without a byte, what was granted to a sender may be granted to others too. */
+    /** After this time without a byte, what was granted to a sender may be granted to others too. */
     static final long STALL_NS = 10_000_000;
 
-    /** If more than one datagram in so many is missing in a round, and several send, the window narrows. */
+    /** The window narrows if more than one datagram in this many is missing in a round, and several peers send. */
     static final int LOSS_SHARE = 16;
 
     private final SpinLock lock = new SpinLock();
@@ -73,7 +73,7 @@ public final class GrantScheduler {
     private int roundDatagrams;
     private int roundMissing;
     private int stalls;
-    private boolean waits; // an open message could use more than there is
+    private boolean waits; // an open message could use more than is free
     private volatile long deadlineNs = NONE;
     private volatile boolean hasRaised;
 
@@ -130,7 +130,7 @@ public final class GrantScheduler {
             count--;
             resize();
             if (waits) {
-                deadlineNs = removed.movedNs; // others are granted at once what it leaves
+                deadlineNs = removed.movedNs; // others are granted at once what this connection leaves
             }
         } finally {
             lock.unlock();
@@ -218,7 +218,7 @@ public final class GrantScheduler {
         return deadlineNs;
     }
 
-    /** The id of a connection that may announce more since another one has moved; 0 if there is none. */
+    /** The id of a connection whose limit was raised because another one has moved; 0 if there is none. */
     public long takeRaised() {
         if (!hasRaised) {
             return 0;
@@ -270,14 +270,14 @@ public final class GrantScheduler {
         grant.isOpen = isOpen;
     }
 
-    /** What may be granted to open messages. */
+    /** How many bytes may be granted to open messages. */
     private long free() {
         return Math.min(window - openBytes, budget - openBytes - idleBytes);
     }
 
     // ---- granting
 
-    /** What a connection may send unasked: all together have one window of bip/long. */
+    /** How many bytes a connection may send unasked: all connections together have one window of bip/long. */
     private long allowance() {
         int share = longBytes / Math.max(1, count);
         return share < LEAST_BYTES ? 0 : share;
@@ -311,12 +311,12 @@ public final class GrantScheduler {
         return found;
     }
 
-    /** What others leave to the oldest message. */
+    /** How many bytes others leave to the oldest message. */
     private long keptFor(Grant oldest) {
         return Math.max(0, Math.min(window / OLDEST_SHARE - oldest.outstanding(), usable(oldest)));
     }
 
-    /** Grants what there is; the caller has told what has moved. */
+    /** Grants what is available; {@code moved} is the grant that has changed, if any. */
     private void assign(@Nullable Grant moved, long nowNs) {
         if (moved != null && !moved.isOpen) {
             allow(moved, longBytes);
@@ -338,7 +338,7 @@ public final class GrantScheduler {
         give(oldest, Math.min(free(), keptFor(oldest)), oldest == moved, nowNs);
         waits = false;
         sort();
-        for (int i = 0; i < open.size() && !waits; i++) { // those that lack more wait too
+        for (int i = 0; i < open.size() && !waits; i++) { // messages that lack more wait, too
             Grant next = open.get(i);
             give(next, next == oldest ? free() : free() - keptFor(oldest), next == moved, nowNs);
         }
@@ -377,12 +377,12 @@ public final class GrantScheduler {
         return Math.min(window / GRANT_SHARE, longBytes / 4);
     }
 
-    /** Grants at most so much to an open message; returns whether it did. */
+    /** Grants at most {@code most} bytes to an open message; returns whether it did. */
     private boolean give(Grant grant, long most, boolean isAnnounced, long nowNs) {
         long usable = usable(grant);
         long least = Math.min(grantBytes(), grant.wanted - grant.limit());
         if (least <= 0 || grant.isStalled || usable < least) {
-            return false; // it has all it wants, or its reader has to make room
+            return false; // the message has all it wants, or its reader has to make room
         }
         long bytes = Math.min(usable, most);
         if (bytes < least) {
@@ -402,7 +402,7 @@ public final class GrantScheduler {
         return true;
     }
 
-    /** After so many bytes as the window has: narrows or widens it. */
+    /** A round is as many bytes as the window has: narrows or widens the window at its end. */
     private void endRound(long fresh, long missing) {
         roundDatagrams++;
         roundMissing += (int) Math.min(missing, 1 << 16);
@@ -423,7 +423,7 @@ public final class GrantScheduler {
 
     // ---- for tests
 
-    /** How many bytes may be under way, of those that count. */
+    /** How many bytes are granted and have not arrived, without those of stalled grants. */
     long outstandingBytes() {
         return openBytes + idleBytes;
     }

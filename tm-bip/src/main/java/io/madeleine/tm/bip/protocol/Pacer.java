@@ -1,8 +1,8 @@
 package io.madeleine.tm.bip.protocol;
 
 /**
- * Spreads what is sent over the round trip, so that a whole window does not meet a queue of the path at once (RFC 9002,
- * section 7.7). Bursts of some size pass, because a process does not look at its timers all the time.
+ * Spreads a window over the round trip, so that it does not reach a queue of the path all at once (RFC 9002, section
+ * 7.7). It lets small bursts pass, because a process does not check its timers all the time.
  *
  * <p>Threading: confined.
  */
@@ -13,14 +13,14 @@ final class Pacer {
     /** The most bytes that leave at once. */
     static final int BURST_BYTES = 65_536;
 
-    /** The next datagrams leave when so many bytes may: a timer for each datagram would cost too much. */
+    /** The next datagrams wait until this many bytes may leave: a timer for each datagram would cost too much. */
     static final int LEAST_BURST_BYTES = 8_192;
 
     private double allowedBytes = BURST_BYTES;
     private double bytesPerNs;
     private long refilledNs;
 
-    /** It is this time, and so many bytes a nanosecond may leave from now on; 0 for no bound. */
+    /** Sets the time, and how many bytes may leave per nanosecond from now on; 0 for no bound. */
     void refill(long nowNs, double rate) {
         if (rate == 0 || bytesPerNs == 0) {
             allowedBytes = BURST_BYTES;
@@ -41,7 +41,7 @@ final class Pacer {
         }
     }
 
-    /** When the next datagrams may leave. There is a bound. */
+    /** When the next datagrams may leave; only for a rate above 0. */
     long deadlineNs() {
         return refilledNs + 1 + (long) ((LEAST_BURST_BYTES - allowedBytes) / bytesPerNs);
     }

@@ -2,8 +2,8 @@ package io.madeleine.tm.bip.protocol;
 
 /**
  * Finds the largest datagram that the path carries, as packetization-layer path MTU discovery does (RFC 8899): begins
- * with a size that every path carries, and probes larger ones with datagrams that carry nothing else. A lost probe is
- * no sign of congestion. If full datagrams stop arriving, the size falls back to the safe one.
+ * with a size that every path carries, and probes larger ones with datagrams that carry no data. A lost probe is no
+ * sign of congestion. If full datagrams stop arriving, the size falls back to the safe one.
  *
  * <p>Threading: confined.
  */
@@ -11,7 +11,7 @@ final class PathProbe {
     /** The sizes that are probed, in bytes of UDP payload: Ethernet, jumbo frames, and the loopback device's. */
     private static final int[] SIZES = {1_432, 8_932, 16_384, 32_768, 65_464};
 
-    /** A size counts as too large for now after so many lost probes in a row. */
+    /** A size counts as too large for now after this many lost probes in a row. */
     static final int TRIES = 3;
 
     /** After a fallback, sizes are probed again after this time. */
@@ -21,8 +21,8 @@ final class PathProbe {
     static final long FIRST_PAUSE_NS = 1_000_000_000L;
 
     /**
-     * So many losses of datagrams above the safe size, over the time of a probe time-out and with none acknowledged in
-     * between, let the size fall back.
+     * The size falls back to the safe one after this many losses of larger datagrams, if they span a probe time-out and
+     * none was acknowledged in between.
      */
     static final int BLACK_HOLE_LOSSES = 8;
 

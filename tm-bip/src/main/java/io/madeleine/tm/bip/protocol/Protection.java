@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Encrypts and authenticates the datagrams of one connection with AES-128-GCM, as QUIC does (RFC 9001, sections 5.3 and
- * 6). The header is authenticated and stays readable. Each direction takes a new key after so many datagrams.
+ * 6). The header is authenticated and stays readable. Each direction takes a new key after a fixed number of datagrams.
  *
  * <p>Threading: confined. A datagram costs no more memory than what {@link Cipher} allocates.
  */

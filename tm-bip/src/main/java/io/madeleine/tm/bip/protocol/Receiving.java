@@ -99,7 +99,7 @@ final class Receiving {
     }
 
     /**
-     * Tells the scheduler of grants what a datagram has brought.
+     * Tells the scheduler of grants what has arrived with a datagram.
      *
      * @param missing how many datagrams before it are missing; below 0 if this is one that was
      */
@@ -114,7 +114,7 @@ final class Receiving {
         }
     }
 
-    /** Nobody is granted anything for this connection any more. */
+    /** The connection is granted nothing any more. */
     void leaveScheduler() {
         scheduler.remove(grant);
     }

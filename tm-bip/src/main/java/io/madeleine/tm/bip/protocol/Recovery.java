@@ -1,7 +1,7 @@
 package io.madeleine.tm.bip.protocol;
 
 /**
- * Finds out which datagrams arrived and which were lost, and when to ask (RFC 9002, section 6): a datagram counts as
+ * Finds out which datagrams arrived and which were lost, and when to probe (RFC 9002, section 6). A datagram counts as
  * lost if one that was sent sufficiently later was acknowledged. If nothing is acknowledged, probes go out after a
  * time-out that doubles each time.
  *
@@ -17,19 +17,19 @@ final class Recovery {
         void lost(long number);
     }
 
-    /** A datagram counts as lost if one so many numbers later was acknowledged (RFC 9002, section 6.1.1). */
+    /** A datagram counts as lost if one this many numbers later was acknowledged (RFC 9002, section 6.1.1). */
     static final int REORDER_LEAST = 3;
 
-    /** The same after spurious losses: paths may reorder by that much. */
+    /** The largest such distance, after spurious losses: paths may reorder by that much. */
     static final int REORDER_MOST = 128;
 
     /** The longest time between two probes. */
     static final long LONGEST_TIMEOUT_NS = 1_000_000_000L;
 
-    /** So many datagrams go out at the first time-out; at each further one, until something is acknowledged, a PING. */
+    /** The first time-out sends this many datagrams; each further one sends a PING, until something is acknowledged. */
     static final int PROBES = 2;
 
-    /** After so many time-outs in a row the congestion window begins anew. */
+    /** After this many time-outs in a row the congestion window begins anew. */
     static final int COLLAPSE_TIMEOUTS = 3;
 
     static final long NONE = Long.MAX_VALUE;

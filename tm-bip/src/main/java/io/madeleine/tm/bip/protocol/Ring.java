@@ -42,7 +42,7 @@ final class Ring {
         return (int) offset & (capacity - 1);
     }
 
-    /** How many of so many bytes from an offset on lie in one piece. */
+    /** How many of these bytes, from an offset on, lie in one piece. */
     int piece(long offset, int bytes) {
         return Math.min(bytes, capacity - index(offset));
     }

@@ -12,7 +12,7 @@ final class RttEstimator {
     /** The least part of a time-out that stands for variation; timers are not more exact (RFC 9002, section 6.1.2). */
     static final long GRANULARITY_NS = 1_000_000;
 
-    /** A longer sample counts as so long: it shows a peer that was busy, not a path. */
+    /** The longest sample that counts in full: a longer one shows a busy peer, not a path. */
     static final long LONGEST_NS = 1_000_000_000L;
 
     private long smoothedNs = INITIAL_NS;
@@ -60,7 +60,7 @@ final class RttEstimator {
         return smoothedNs + Math.max(4 * variationNs, GRANULARITY_NS) + maxAckDelayNs;
     }
 
-    /** After which time a packet counts as lost if a later one was acknowledged (RFC 9002, section 6.1.2). */
+    /** How long after its sending a packet counts as lost if a later one was acknowledged (RFC 9002, section 6.1.2). */
     long lossDelayNs() {
         return Math.max(Math.max(smoothedNs, latestNs) * 9 / 8, GRANULARITY_NS);
     }

@@ -67,7 +67,7 @@ public final class SendStream {
         end -= bytes;
     }
 
-    /** The user is going to append so many bytes, so that the receiver can be asked for room for all of them. */
+    /** The user is going to append this many bytes, so that the receiver can be asked for room for all of them. */
     public void want(long bytes) {
         wanted = Math.max(wanted, end + bytes);
     }
@@ -115,12 +115,12 @@ public final class SendStream {
         return hasLost() || next < Math.min(end, limit);
     }
 
-    /** How many bytes may be sent now, of those that were lost or those that were never sent. */
+    /** How many bytes may be sent now: lost ones, or else those that were never sent. */
     long bytesToSend() {
         return hasLost() ? lost.end(0) - lost.start(0) : Math.min(end, limit) - next;
     }
 
-    /** Chooses the next bytes to send, at most so many; returns how many, from {@link #rangeOffset()} on. */
+    /** Chooses the next bytes to send, at most {@code maxBytes}; returns how many, from {@link #rangeOffset()} on. */
     int take(int maxBytes) {
         if (hasLost()) {
             rangeOffset = lost.start(0);

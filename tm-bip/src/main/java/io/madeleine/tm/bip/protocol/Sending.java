@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined.
  */
 final class Sending implements Recovery.Fate {
-    /** So many bytes of a datagram are worth a STREAM frame. */
+    /** The least room in a datagram that is worth a STREAM frame. */
     private static final int LEAST_STREAM_ROOM = DatagramLayout.STREAM_BYTES + 8;
 
     final SendStream[] streams = new SendStream[DatagramLayout.STREAM_COUNT];
@@ -18,7 +18,7 @@ final class Sending implements Recovery.Fate {
     private final Receiving receiving;
     private final @Nullable Protection protection;
     private int creditsAgain; // a bit for each stream whose credit was lost
-    private long wantSent; // the receiver was told that bytes up to this offset are to be sent
+    private long wantSent; // the receiver was told that bytes up to this offset wait to be sent
     private int endHow;
     private int endSentHow;
     private int endAckedHow;
@@ -64,7 +64,7 @@ final class Sending implements Recovery.Fate {
         }
     }
 
-    /** Nobody takes what this end sends; but the peer still needs room for what it has sent before. */
+    /** The peer takes nothing more from this end, but still needs room for what it has sent before. */
     void onPeerClosed() {
         discard();
         for (long number = recovery.sent.oldest(); number < recovery.sent.next(); number++) {
@@ -204,7 +204,7 @@ final class Sending implements Recovery.Fate {
         return length;
     }
 
-    /** Whether all that is to be sent is about what was received. */
+    /** Whether there is nothing to send but reports on what was received. */
     boolean hasNothingOfItsOwn() {
         return !(hasData() && recovery.permits())
                 && !isWantDue()
@@ -294,7 +294,7 @@ final class Sending implements Recovery.Fate {
         }
     }
 
-    /** Cuts what takes several datagrams evenly: none is almost empty, and the receiver works while they leave. */
+    /** Splits data for several datagrams evenly: none is almost empty, and the receiver works while they leave. */
     private static int evenShare(long bytes, int room) {
         long datagrams = (bytes + room - 1) / room;
         return datagrams <= 1 ? room : (int) ((bytes + datagrams - 1) / datagrams);
