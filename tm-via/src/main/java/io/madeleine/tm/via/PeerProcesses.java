@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processes to which an adapter's connections go. An endpoint does not notice by itself that one on its host has
- * ended, so the adapter looks twice a second.
+ * The processes to which an adapter's connections go. An endpoint does not notice that a process on its host has ended,
+ * so the adapter checks twice a second.
  *
  * <p>Threading: guarded by the adapter's lock; {@link #isDue} and {@link #whyStuck} belong to the thread that polls.
  */
@@ -51,7 +51,7 @@ final class PeerProcesses {
         return nowNs - nextCheckNs >= 0;
     }
 
-    /** Tells the connections whose process has ended. */
+    /** Tells each connection whose process has ended. */
     void check(ViaConnection[] connections, long nowNs) {
         nextCheckNs = nowNs + CHECK_NS;
         for (ViaConnection connection : connections) {
@@ -77,8 +77,8 @@ final class PeerProcesses {
 
     /**
      * Why nothing is completed any more; empty if that is not so. The provider shm of libfabric 1.17 completes
-     * operations in their order. One that a process did not take before it ended stays for ever, and so do those behind
-     * it.
+     * operations in their order. An operation that a process did not take before it ended stays for ever, and so do
+     * those behind it.
      *
      * @param oldest the number of the oldest operation to a process that has ended; 0 if there is none
      */

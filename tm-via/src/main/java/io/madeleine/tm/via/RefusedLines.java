@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The lines of peers that failed the handshake. Such a peer is told why it was refused if it listens soon, and if not
- * too many others follow.
+ * The lines of peers that failed the handshake. Such a peer is told why it was refused, unless it listens too late or
+ * too many other refusals follow.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
@@ -23,7 +23,7 @@ final class RefusedLines {
         dropOldest();
     }
 
-    /** Drops what waits to be sent over those that are too old, or too many. */
+    /** Drops what waits to be sent over the oldest lines, if they are too old or too many. */
     void dropOldest() {
         Refused oldest = oldestFirst.peek();
         while (oldest != null && (oldestFirst.size() > MOST || System.nanoTime() - oldest.sinceNs > LONGEST_NS)) {

@@ -11,11 +11,11 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Frees the locks that dead processes hold over the provider shm.
  *
- * <p>In libfabric 1.17 the memory of each endpoint has a spin lock. Its process holds it while it polls, and any
- * other while it sends to it. A process that is killed while it holds the lock of its own memory stops every thread
- * that sends to it: the thread spins within libfabric. So a thread looks twice a second at the locks of all processes
- * to which this one has connections. A lock that is held in two looks, and whose process has ended, is freed. The
- * message then goes to memory that nobody reads any more.
+ * <p>In libfabric 1.17 the memory of each endpoint has a spin lock. The owner holds it while it polls; another process
+ * holds it while it sends to the owner. If a process is killed while it holds the lock of its own memory, every thread
+ * that sends to it spins within libfabric. So a thread looks twice a second at the locks of all processes to which this
+ * one has connections. A lock that is held in two looks, and whose process has ended, is freed. The message then goes
+ * to memory that nobody reads any more.
  *
  * <p>The layout is that of libfabric 1.17 and of glibc on x86-64; elsewhere nothing is watched.
  *
@@ -25,13 +25,13 @@ final class ShmLocks implements AutoCloseable {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.via");
     private static final long LOOK_NS = 500_000_000;
 
-    /** How many looks a lock is still watched after its process has ended: senders learn of that within two. */
+    /** For how many looks a lock is watched after its process has ended: senders learn of the end within two. */
     private static final int LOOKS_AFTER_DEATH = 20;
 
-    /** A process is looked up in so many looks: that costs a system call. */
+    /** One look in this many checks whether the process lives: that costs a system call. */
     private static final int LOOKS_PER_CHECK = 10;
 
-    // ---- a spin lock of glibc on x86-64: whoever tries to take it subtracts 1, and has it if nothing is left
+    // ---- a spin lock of glibc on x86-64: a thread that tries to take it subtracts 1, and has it if the result is 0
 
     private static final int FREE = 1;
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -88,7 +88,7 @@ final class ShmLocks implements AutoCloseable {
             this.head = head;
         }
 
-        /** Looks at the lock; returns whether nobody can want it any more. */
+        /** Looks at the lock; returns whether no thread can want it any more. */
         boolean look(ViaAddress own) {
             boolean isHeld = (int) INT.getVolatile(head, (long) ShmMemory.LOCK) < FREE;
             boolean stays = isHeld && wasHeld;

@@ -12,8 +12,8 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of an endpoint of the provider shm, as libfabric 1.17 lays it out on x86-64. Memory with another layout
- * is left alone.
+ * The memory of an endpoint of the provider shm, as libfabric 1.17 lays it out on x86-64. This class does not touch
+ * memory with another layout.
  *
  * <p>Threading: stateless.
  */

@@ -14,12 +14,12 @@ import java.util.function.ToLongFunction;
  * Fails operations that wait for dead processes over the provider shm.
  *
  * <p>In libfabric 1.17 the memory of each endpoint has a queue of responses, one for each of its own operations that a
- * peer has to carry out. The peer writes its status there, and libfabric completes the operations in their order. A
- * process that is killed before leaves its response busy for ever, and with it all that stand behind, whoever carried
- * them out. So this class writes in its place that the operation has failed.
+ * peer has to carry out. The peer writes its status there, and libfabric completes the operations in their order. If
+ * the peer is killed before that, its response stays busy for ever and blocks all later ones, even of living peers. So
+ * this class writes for the dead peer that the operation has failed.
  *
- * <p>It writes only what it knows: the layout has to be that of libfabric 1.17 in each detail, and the oldest response
- * has to be busy, and to belong to the operation that the caller names.
+ * <p>It writes only if the layout is that of libfabric 1.17 in each detail, and if the oldest response is busy and
+ * belongs to the operation that the caller names.
  *
  * <p>Threading: no other thread polls the endpoint.
  */
@@ -39,7 +39,7 @@ final class ShmResponses implements WaitingOperations {
     private static final long BUSY = 16; // EBUSY
     private static final long FAILED = 5; // EIO
 
-    /** Where the memory of an operation holds the caller's context, behind the command and the number of the peer. */
+    /** Where the memory of an operation holds the caller's context: behind the command and the peer's number. */
     private static final int CONTEXT = 264;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();

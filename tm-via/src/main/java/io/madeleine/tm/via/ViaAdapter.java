@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * One endpoint of libfabric for one session: its lines, its connections, and the handshake between them.
  *
  * <p>Threading: the control path is guarded by one lock, and no callback runs under it; the thread that polls calls
- * {@link #poll} and {@link #bury}; the thread that handles completions, which may be a receiver that looks for itself,
+ * {@link #poll} and {@link #bury}; the thread that handles completions, which may be a receiver that polls directly,
  * calls {@link #onMessage}.
  */
 final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
@@ -57,8 +57,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private static final int LINE_RECEIVES = 16;
 
     /**
-     * How many peers that have not proved the session's secret may be among those of the endpoint. All peers of a
-     * session may call at once. Over shm an endpoint has room for 256 peers.
+     * How many of the endpoint's peers may not have proved the session's secret yet. All peers of a session may call at
+     * once. Over shm an endpoint has room for 256 peers.
      */
     private static final int MOST_UNPROVED = 256;
 
@@ -188,7 +188,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     // ---- connecting
 
-    /** What a further connection lacks; empty if nothing. */
+    /** What is missing for another connection; empty if nothing is. */
     Optional<String> lacks() {
         int wanted = port.receives().count() + sizes.receiveCount(port);
         return wanted <= port.receiveLimit()

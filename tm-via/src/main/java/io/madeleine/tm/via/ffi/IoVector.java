@@ -18,7 +18,7 @@ public final class IoVector implements AutoCloseable {
     private final long descriptors;
     private int count;
 
-    /** An empty list with room for so many ranges. */
+    /** An empty list with room for this many ranges. */
     public IoVector(int capacity) {
         this.capacity = capacity;
         MemorySegment memory = arena.allocate((long) capacity * (RANGE_BYTES + Long.BYTES), Long.BYTES);

@@ -39,7 +39,10 @@ final class Credits {
         return returned;
     }
 
-    /** The peer reports its releases; messages may overtake each other. Returns whether that was news. */
+    /**
+     * The peer reports how many it has released; messages may overtake each other. Returns whether the number has
+     * grown.
+     */
     boolean enter(int count) {
         int before = returned;
         int news = (short) (count - before);

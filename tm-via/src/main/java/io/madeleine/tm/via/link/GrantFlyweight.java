@@ -18,8 +18,8 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * <p>The parts of a grant are numbered one after the other, across its pieces. A piece has landed when all its parts
- * have, up to the one that no more follow. It has at most so many parts that the numbers suffice for all packets that
- * may be under way: no two parts that have not been taken have the same number.
+ * have landed, up to the one that says that no more follow. The number of its parts is limited so that no two parts
+ * that were not taken have the same number, whatever packets are under way.
  *
  * <p>Threading: stateless.
  */

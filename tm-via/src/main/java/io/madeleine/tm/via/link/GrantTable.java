@@ -27,7 +27,7 @@ final class GrantTable {
     private final @Nullable KeptRegistration[] registrations = new KeptRegistration[GrantFlyweight.GRANTS];
     private final RegionUses.@Nullable Use[] uses = new RegionUses.Use[GrantFlyweight.GRANTS];
 
-    /** Of each grant one bit for each part: whether it has landed and was not taken. */
+    /** For each grant, one bit per part: whether the part has landed and was not taken. */
     private final long[] landed = new long[GrantFlyweight.GRANTS * WORDS];
 
     /** As {@link #landed}: whether more parts of its piece follow. */
@@ -191,7 +191,7 @@ final class GrantTable {
         memories[at] = MemorySegment.NULL;
     }
 
-    /** Copies what has landed, from a position on, out of the user's memory, and ends the use of that. */
+    /** Copies what has landed, from a position on, out of the user's memory, and ends the use of that memory. */
     void keep(int grant, long from, long to) {
         long start = Math.max(from, position(grant));
         long bytes = Math.max(0, Math.min(to, endOf(grant)) - start);

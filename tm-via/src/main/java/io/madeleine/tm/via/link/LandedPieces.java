@@ -8,20 +8,20 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Tells the receiver which pieces have landed, where the provider has no immediate data: a message follows when the
- * writes have completed, which the provider says when the receiver can see them. It names a piece once, when all its
- * parts have landed, so that it needs no more messages than pieces.
+ * Tells the receiver which pieces have landed, where the provider has no immediate data. A write completes when the
+ * receiver can see its data. When all writes of a piece have completed, a message names the piece, once. So there are
+ * no more messages than pieces.
  *
  * <p>Threading: {@link #begin} and {@link #notBegun} belong to the sending half, the rest to the thread that polls.
  */
 final class LandedPieces {
-    /** How many pieces a message tells of, at most: more than the peer's grants and packets can have. */
+    /** The most pieces that one message names: more than the peer's grants and packets can have. */
     static final int MOST = 256;
 
     private final ViaConnection connection;
     private final Lane lane;
 
-    /** The piece of each operation, modulo the number of operations: of no more pieces are there writes under way. */
+    /** The piece of each operation, modulo the number of operations: writes of no more pieces are under way. */
     private final int[] pieces;
 
     /** What the immediate data of each piece would be. */
@@ -79,7 +79,7 @@ final class LandedPieces {
         try {
             int piece = pieces[operation];
             writes[piece]--;
-            moreFollow[piece] = true; // at least this one
+            moreFollow[piece] = true; // at least this part
         } finally {
             lock.unlock();
         }

@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Handles the messages that arrive for a connection, and checks them: a peer that violates the protocol loses it.
+ * Handles the messages that arrive for a connection, and checks them: a peer that violates the protocol loses the
+ * connection.
  *
  * <p>Threading: the thread that polls.
  */

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receiving half of {@code via/rdma}. It grants the sender memory for the next payload: expected blocks of the
  * session's memory as soon as they are expected, and chunks of its own for all other payload when its packet is being
- * received. The immediate data of each write says which part of a piece has landed, and only that counts. To take
- * blocks back, it revokes all unused grants, and waits for the pieces that the sender has begun to write before the
- * answer.
+ * received. The immediate data of each write says which part of a piece has landed; nothing else does. To take blocks
+ * back, the receiver revokes all unused grants, and waits for the pieces that the sender had begun to write before it
+ * answered.
  *
  * <p>Threading: the receiving half of the link, and the thread that polls; guarded by a spin lock.
  */
@@ -348,7 +348,9 @@ final class RdmaReceiver implements PacketReceiver {
         return true;
     }
 
-    /** Makes a chunk. If that is impossible, those before it have to do, or a smaller one; null then, or if lost. */
+    /**
+     * Makes a chunk, perhaps a smaller one; null if that is impossible and earlier chunks have to suffice, or if lost.
+     */
     private @Nullable Slab makeChunk(int chunk) {
         for (int bytes = copyBytes; ; bytes /= 2) {
             try {
@@ -357,7 +359,7 @@ final class RdmaReceiver implements PacketReceiver {
                 copyBytes = bytes;
                 return made;
             } catch (FabricException e) {
-                if (chunk > 0) { // those before it are in use, and come back
+                if (chunk > 0) { // earlier chunks are in use, and come back
                     return null;
                 }
                 if (bytes / 2 < LEAST_BYTES) {

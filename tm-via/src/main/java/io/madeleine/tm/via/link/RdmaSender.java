@@ -88,7 +88,7 @@ final class RdmaSender implements Completion, PacketSender {
 
     private long position;
 
-    /** How many bytes of the piece in front are still to be written, although its grant may have been revoked. */
+    /** How many bytes of the piece in front are still to be written, even if its grant was revoked. */
     private int committed;
 
     // ---- the packet under way
@@ -106,7 +106,7 @@ final class RdmaSender implements Completion, PacketSender {
     /** How many of them lie in the chunk. */
     private int filled;
 
-    /** What is to be told of pieces that have landed, where writes carry no immediate data; else null. */
+    /** Tells the receiver which pieces have landed, where writes carry no immediate data; else null. */
     private final @Nullable LandedPieces landed;
 
     private volatile boolean awaitsRoom;
@@ -173,7 +173,7 @@ final class RdmaSender implements Completion, PacketSender {
 
     private int pending() {
         awaitsRoom = true;
-        if (hasRoomAgain()) { // made by a completion that did not see yet that somebody waits
+        if (hasRoomAgain()) { // a completion made it before it could see that a thread waits
             connection.activate();
         }
         return connection.isOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
@@ -356,7 +356,7 @@ final class RdmaSender implements Completion, PacketSender {
         }
     }
 
-    /** Takes a chunk that no operation has; {@link #NO_CHUNK} if all have to come back first, or there are none. */
+    /** Takes a chunk that no operation has; {@link #NO_CHUNK} if there is none now. */
     private int takeChunk() {
         int free = freeChunks.get();
         if (free == 0 && chunkCount < mostChunks && makeChunk()) {
@@ -371,7 +371,7 @@ final class RdmaSender implements Completion, PacketSender {
         return chunk;
     }
 
-    /** Makes a chunk. If that is impossible, those that there are have to do, or a smaller one. */
+    /** Makes a chunk. If that is impossible, the existing ones have to suffice, or a smaller one. */
     private boolean makeChunk() {
         for (int bytes = copyBytes; ; bytes /= 2) {
             try {
@@ -396,7 +396,7 @@ final class RdmaSender implements Completion, PacketSender {
         return regions.makingRoom(() -> port.newSlab(bytes, Flags.FI_WRITE));
     }
 
-    /** Whether chunks of this size can take any piece, and the rest of the one in front, in the parts it may have. */
+    /** Whether chunks of this size can take any piece, and the rest of the one in front, in the parts allowed. */
     private boolean suffices(int bytes) {
         return bytes >= LEAST_BYTES
                 && copiesOf(chunkBytes, bytes) <= mostParts
@@ -450,7 +450,7 @@ final class RdmaSender implements Completion, PacketSender {
                 firstOperation + operation);
     }
 
-    /** Writes without immediate data: a message tells of the piece when all its parts have landed, as if it had one. */
+    /** Writes without immediate data: a message tells of the piece once all its parts have landed. */
     private int put(LandedPieces told, long address, int bytes, long descriptor, int operation, boolean more) {
         int grant = begun & MASK;
         long immediate = GrantFlyweight.immediate(connection.peerNumber(), begun, part, false);
@@ -487,7 +487,7 @@ final class RdmaSender implements Completion, PacketSender {
         part = 0;
     }
 
-    /** How many chunks it has made. */
+    /** How many chunks the link has made. */
     int chunkCount() {
         return chunkCount;
     }
@@ -574,7 +574,7 @@ final class RdmaSender implements Completion, PacketSender {
         if (isBack) {
             returned = returned + 1; // written by one thread at a time
         }
-        busy.set(tag, 0); // a full fence: whoever begins to wait sees it, or is seen
+        busy.set(tag, 0); // a full fence: a thread that begins to wait sees it, or is seen
         if (isBack || awaitsRoom) {
             connection.activate();
         }
@@ -591,7 +591,7 @@ final class RdmaSender implements Completion, PacketSender {
         return connection.isPeerDead();
     }
 
-    /** Tells what could not be told before; returns whether nothing is left. */
+    /** Sends the messages that could not be sent before; returns whether none is left. */
     boolean flush() {
         return landed == null || landed.flush();
     }

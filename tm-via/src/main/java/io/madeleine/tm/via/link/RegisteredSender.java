@@ -36,7 +36,7 @@ final class RegisteredSender implements Completion, PacketSender {
     private final @Nullable Slab[] chunks;
     private final IoVector vector;
 
-    /** Announcements and pieces. */
+    /** How many announcements and pieces were sent: each takes a credit. */
     private int sent;
 
     private int announced;
@@ -112,7 +112,7 @@ final class RegisteredSender implements Completion, PacketSender {
 
     private int pending() {
         awaitsRoom = true;
-        if (hasRoomAgain()) { // made by a completion that did not see yet that somebody waits
+        if (hasRoomAgain()) { // a completion made it before it could see that a thread waits
             connection.activate();
         }
         return connection.isOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
@@ -127,7 +127,7 @@ final class RegisteredSender implements Completion, PacketSender {
         return sent - credits.returned() < window;
     }
 
-    /** A piece must not overtake its announcement, behind which a provider might keep it for want of a receive. */
+    /** A piece must not overtake its announcement: without a receive for the piece a provider might hold both back. */
     private boolean canSend() {
         return hasCredit() && !lane.isBehind() && busy.getAcquire(Math.floorMod(pieces, window)) == 0;
     }
@@ -258,7 +258,7 @@ final class RegisteredSender implements Completion, PacketSender {
         if (isBack) {
             returned = returned + 1; // written by one thread at a time
         }
-        busy.set(tag, 0); // a full fence: whoever begins to wait sees it, or is seen
+        busy.set(tag, 0); // a full fence: a thread that begins to wait sees it, or is seen
         if (isBack || awaitsRoom) {
             connection.activate();
         }

@@ -217,7 +217,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return links.isEmpty() && (!frames.isEmpty() || end.isReached());
     }
 
-    /** Gives arrived frames to the handshake; returns how many events that was. */
+    /** Gives arrived frames to the handshake; returns the number of events. */
     public int feed(long nowNs) {
         Handshake mine = handshake;
         int work = 0;
@@ -415,12 +415,12 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         control.pushCredits();
     }
 
-    /** Something of control could not be sent now: {@link #flush} tries again. */
+    /** A control message could not be sent now: {@link #flush} tries again. */
     void controlFollows() {
         control.follows();
     }
 
-    /** Whether the peer can be told something. */
+    /** Whether this end is open and knows the peer's number. */
     boolean canTell() {
         return !end.isClosedHere() && peerNumber != MessageFlyweight.NO_CONNECTION;
     }
@@ -532,7 +532,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
                 && (opened.hasPackets() || receiver.hasPackets() || medium != null && medium.hasPackets());
     }
 
-    /** Makes upcalls for arrivals and for the end; returns how many events that was. */
+    /** Makes upcalls for arrivals and for the end; returns the number of events. */
     public int pollUp() {
         ConnectionListener told = listener;
         if (told == null || end.isClosedHere()) {

@@ -6,7 +6,7 @@ import io.madeleine.tm.via.ffi.Registration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A provider that registers so many bytes for writes, then no more, for tests.
+ * A provider for tests that registers a limited number of bytes for writes, and then no more.
  *
  * <p>Threading: thread-safe.
  */

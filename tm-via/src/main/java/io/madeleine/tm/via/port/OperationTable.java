@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operations that may be outstanding, each with its owner and the context by which the provider names it. The
- * context is a number, or the address of 64 bytes where the provider needs memory for it. It knows which operations are
- * under way, and in which order they began.
+ * context is a number, or the address of 64 bytes where the provider needs memory for it. The table knows which
+ * operations are under way, and in which order they began.
  *
  * <p>Threading: {@link #allocate} and {@link #free} are guarded; the rest is for any thread that owns the operation or
  * polls.
@@ -21,7 +21,7 @@ final class OperationTable {
     private static final int CHUNK = 1024;
     private static final int MAX_OPERATIONS = 1 << 20;
 
-    /** How many polls it takes at most until the failure of an operation is seen. */
+    /** The most polls until the provider reports the failure of an operation. */
     private static final int MOST_POLLS = 100;
 
     private final Arena arena;
@@ -68,7 +68,7 @@ final class OperationTable {
         return from;
     }
 
-    /** The first of so many free operations in a row. */
+    /** The first of this many free operations in a row. */
     private int firstFree(int count) {
         @Nullable Completion[] now = owners;
         int free = 0;
@@ -124,12 +124,12 @@ final class OperationTable {
         order(operation, -begun.incrementAndGet());
     }
 
-    /** An operation has not begun after all. */
+    /** An operation that was about to begin has not begun. */
     void notBegun(int operation) {
         order(operation, 0);
     }
 
-    /** The oldest operation that sends, reads or writes, and whose process has ended; negative if there is none. */
+    /** The oldest operation that sends, reads or writes and whose process has ended; negative if there is none. */
     int oldestToTheDead() {
         int oldest = -1;
         @Nullable Completion[] now = owners;
@@ -165,12 +165,12 @@ final class OperationTable {
         return false;
     }
 
-    /** When an operation began, as a number that never comes again; 0 if it is not under way. */
+    /** The position of an operation in the order in which they began, never given twice; 0 if it is not under way. */
     long orderOf(int operation) {
         return order(operation);
     }
 
-    /** Tells the owners of all operations under way that they have failed; returns how many were no receives. */
+    /** Tells the owners of all operations under way that they have failed; returns how many, without receives. */
     int failAll(String reason) {
         int failed = 0;
         for (int i = 0; i < Math.min(owners.length, CHUNK * orders.length); i++) {

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Counts the outstanding operations, keeps their number below the provider's limit, and holds a {@link Demand} while
- * there are any: then the engine polls even if no thread waits. The demand is dropped a while after the last one, so
- * that a conversation takes it once.
+ * there are any: then the engine polls even if no thread waits. The demand is dropped a while after the last operation,
+ * so that a conversation takes it once.
  *
  * <p>Threading: any thread may begin and end operations; {@link #look} belongs to the thread that polls.
  */
@@ -72,7 +72,7 @@ public final class Outstanding {
     /**
      * Sets the time of the next poll, or drops the demand when nothing has needed it for a while.
      *
-     * @param othersNeedIt whether something else than an operation needs polls
+     * @param othersNeedIt whether anything but operations needs polls
      * @param idleNs the time since the last event: the longer, the rarer the polls
      */
     void look(long nowNs, boolean othersNeedIt, long idleNs) {
@@ -98,7 +98,7 @@ public final class Outstanding {
         held = false;
         quiet = false;
         demand.release();
-        if (count.get() > 0) { // begun meanwhile
+        if (count.get() > 0) { // an operation has begun meanwhile
             holdSlowPath();
         }
     }

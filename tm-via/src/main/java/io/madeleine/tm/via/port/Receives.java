@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The posted receives of an endpoint, which all peers share. A connection reserves as many as the messages that its
- * peer may have under way; when it ends, others get its share.
+ * The posted receives of an endpoint, which all peers share. A connection reserves one for each message that its peer
+ * may have under way, and returns them when it ends.
  *
  * <p>Threading: {@link #reserve} and {@link #release} are guarded; any thread may call {@link #post}; {@link
  * #postLate} belongs to the thread that polls.

@@ -8,12 +8,13 @@ package io.madeleine.tm.via.port;
  * @param registersLocal whether local memory is registered
  * @param contextsInMemory whether each operation gets memory for its context
  * @param maxSends how many sends and writes may be outstanding, at most
- * @param failsEvery every so many registrations of blocks fail; 0 for none
+ * @param failsEvery one in this many registrations of blocks fails; 0 for none
  * @param choosesKeys whether the provider chooses the keys of registrations, and takes none from the caller
  * @param maxRanges how many ranges of memory a message may have, at most
  * @param immediateBytes how many bytes of immediate data a write may carry, at most
  * @param virtualAddresses whether peers name memory by virtual addresses, not by offsets
- * @param writableBytes how many bytes from which, or to which, writes go can be registered, at most; none come back
+ * @param writableBytes how many bytes can be registered for writes, at both ends, at most; a closed registration does
+ *     not count as freed
  */
 public record Strictness(
         boolean registersLocal,
@@ -29,7 +30,7 @@ public record Strictness(
     public static final Strictness NONE = new Strictness(
             false, false, Integer.MAX_VALUE, 0, false, Integer.MAX_VALUE, Integer.MAX_VALUE, false, Long.MAX_VALUE);
 
-    /** The same, with other failures of registrations. */
+    /** The same, with another rate of failed registrations. */
     public Strictness failingEvery(int count) {
         return new Strictness(
                 registersLocal,
@@ -71,7 +72,7 @@ public record Strictness(
                 writableBytes);
     }
 
-    /** The same, with a limit of the memory of writes. */
+    /** The same, with a limit on the memory for writes. */
     public Strictness withWritableBytes(long bytes) {
         return new Strictness(
                 registersLocal,

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * An endpoint at work: sends, writes and receives, and hands their completions to their owners. The number of
  * operations never exceeds the completion queue.
  *
- * <p>Threading: any thread may begin operations and poll, but only one at a time handles completions: another one
- * that comes by goes on. The rest is the control path.
+ * <p>Threading: any thread may begin operations and poll. Only one at a time handles completions; other threads do not
+ * wait for it. The rest is the control path.
  */
 public final class ViaPort implements AutoCloseable {
     /** Result of {@link #send}: sent, and the memory may be reused at once. */
@@ -141,7 +141,7 @@ public final class ViaPort implements AutoCloseable {
         return receives;
     }
 
-    /** How many receives an endpoint may have, posted or waiting for that. */
+    /** How many receives an endpoint may have, posted or still to be posted. */
     public int receiveLimit() {
         return receivesMayWait ? MAX_RECEIVES : receiveLimit;
     }
@@ -465,7 +465,7 @@ public final class ViaPort implements AutoCloseable {
                 operation);
     }
 
-    /** Sets a word of a peer if it has the compared value; the results are those of {@link #write}. */
+    /** Sets a word of a peer if it has the expected value; the results are those of {@link #write}. */
     public int compareAndSet(
             int width,
             long operand,
@@ -519,7 +519,7 @@ public final class ViaPort implements AutoCloseable {
         if (why == null) {
             return pollLocked();
         }
-        int failed = table.failAll(why); // later also what began before its thread saw that the endpoint has stopped
+        int failed = table.failAll(why); // later also what began before its thread saw the stop
         for (int i = 0; i < failed; i++) {
             outstanding.end(); // no longer a reason to poll
         }
@@ -540,8 +540,8 @@ public final class ViaPort implements AutoCloseable {
     }
 
     /**
-     * The number of the oldest operation under way that sends, reads or writes and goes to a process that has ended; 0
-     * if there is none. The number never comes again.
+     * The number of the oldest operation under way that sends to, reads from or writes to a process that has ended; 0
+     * if there is none. No other operation gets the number.
      */
     public long oldestToTheDead() {
         int oldest = table.oldestToTheDead();
@@ -603,7 +603,7 @@ public final class ViaPort implements AutoCloseable {
     /**
      * Keeps the demand up to date.
      *
-     * @param othersNeedIt whether something else than an operation needs polls
+     * @param othersNeedIt whether anything but operations needs polls
      * @param idleNs the time since the last event
      */
     public void look(long nowNs, boolean othersNeedIt, long idleNs) {

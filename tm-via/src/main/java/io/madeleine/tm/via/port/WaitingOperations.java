@@ -9,14 +9,14 @@ public interface WaitingOperations {
     /** There is none. */
     long NONE = 0;
 
-    /** Nobody can tell: this version of the provider is not known. */
+    /** Unknown, because this version of the provider is unknown. */
     long UNKNOWN = -1;
 
-    /** The context of the operation that is to be completed next; or {@link #NONE}, or {@link #UNKNOWN}. */
+    /** The context of the operation that the provider completes next; or {@link #NONE}, or {@link #UNKNOWN}. */
     long oldest();
 
     /**
-     * Lets the operation that is to be completed next fail, at the next poll.
+     * Makes the operation that the provider completes next fail at the next poll.
      *
      * @param context of that operation
      * @return whether that was possible

@@ -10,7 +10,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The proofs in messages of remote memory: HMAC-SHA-256 with the session's secret over the whole message, the first 16
- * bytes. A message with a wrong one leaves no trace.
+ * bytes. A message with a wrong proof is ignored.
  *
  * <p>Threading: thread-safe.
  */

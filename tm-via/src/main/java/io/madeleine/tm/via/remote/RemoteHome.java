@@ -27,7 +27,7 @@ public interface RemoteHome {
      */
     long usePeer(byte[] name);
 
-    /** One more use of a peer that is in use. */
+    /** Adds a use of a peer that is in use. */
     void keepPeer(long peer);
 
     /** Ends a use of a peer: nothing of this user is outstanding. The last one removes the peer in a later poll. */

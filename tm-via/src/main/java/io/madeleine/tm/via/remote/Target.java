@@ -25,7 +25,7 @@ final class Target {
     /** When the provider last took or completed a piece. */
     long progressNs;
 
-    /** Whether it is in the list of those that have something to do. */
+    /** Whether it is in the list of targets that have something to do. */
     boolean active;
 
     /** Whether the owner's process has ended. */

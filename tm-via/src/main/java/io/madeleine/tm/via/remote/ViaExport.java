@@ -26,10 +26,10 @@ final class ViaExport implements ExportedMemory {
     private long endsNs;
 
     /**
-     * Somebody who has attached the memory.
+     * An attachment of a peer to the memory.
      *
      * @param peer its number in the address vector
-     * @param number its number of the attachment
+     * @param number the peer's number of the attachment
      * @param address its address
      */
     record Holder(long peer, long number, String address) {}
@@ -63,7 +63,7 @@ final class ViaExport implements ExportedMemory {
         return Optional.of(place);
     }
 
-    /** Whether somebody holds it by this number. */
+    /** Whether there is a holder with this number. */
     synchronized boolean isHeldBy(long number) {
         return holders.containsKey(number);
     }
