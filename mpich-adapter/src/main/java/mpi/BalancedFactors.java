@@ -3,9 +3,8 @@ package mpi;
 import java.util.stream.IntStream;
 
 /**
- * Finds factors of a number that are as close to each other as possible: the difference of the largest and the smallest
- * is least, and among equals the largest is least. It tries the divisors in all orders that can still be better than
- * the best so far.
+ * Finds factors of a number that are as close to each other as possible: with the least difference of the largest and
+ * the smallest, and then with the least largest. It tries all products that can still be better than the best so far.
  *
  * <p>Threading: confined.
  */
@@ -20,7 +19,7 @@ final class BalancedFactors {
         best = new int[0];
     }
 
-    /** So many factors whose product is the number, in non-increasing order; none of it is 0 or less. */
+    /** This many factors whose product is the number, in non-increasing order; none if the count is 0. */
     static int[] of(int number, int count) {
         if (count == 0) {
             return new int[0];

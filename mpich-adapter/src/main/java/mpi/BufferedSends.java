@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Buffered sends (MPI 4.1, section 3.6): a copy of the message leaves when it can. The attached buffer bounds how much
- * may wait; the copies lie in memory of their own.
+ * Buffered sends (MPI 4.1, section 3.6): a copy of the message leaves when it can. The attached buffer bounds how many
+ * bytes may wait; the copies lie in other memory.
  *
  * <p>Threading: thread-safe.
  */

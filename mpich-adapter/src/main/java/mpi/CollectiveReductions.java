@@ -130,7 +130,7 @@ final class CollectiveReductions {
         Plan plan = plan(isExclusive ? "exscan" : "scan", communicator);
         Operand output = values.output();
         Area own = values.input().area(count, true);
-        Area result = output.area(count, true); // rank 0 of an exclusive scan keeps what it has
+        Area result = output.area(count, true); // rank 0 of an exclusive scan keeps its values
         Reductions.scan(plan.schedule, own, result, combining, isExclusive);
         output.store(plan.schedule, result, count);
         plan.receives(output);

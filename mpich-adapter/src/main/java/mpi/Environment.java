@@ -22,8 +22,7 @@ import java.util.stream.IntStream;
 
 /**
  * One process of an MPI program: its session, device and first communicators. {@link MPI} has one for the program;
- * tests
- * have several in one JVM.
+ * tests have several in one JVM.
  *
  * <p>Threading: thread-safe.
  */
@@ -134,7 +133,7 @@ final class Environment {
         session.abort(code & 0xff, reason);
     }
 
-    /** An error that nobody may handle ends the job. */
+    /** Ends the job because of an error that no handler may handle. */
     void abort(MpiFault fault) {
         String reason = "rank " + session.rank() + ": " + fault.getMessage();
         fault.printStackTrace();
@@ -142,8 +141,8 @@ final class Environment {
     }
 
     /**
-     * Waits until all processes have come this far and all messages have left; then leaves the session, also if that
-     * fails.
+     * Waits until all processes have come this far and all messages have left; then leaves the session, even if the
+     * wait fails.
      */
     void end() {
         int errorClass = ErrorClass.OTHER;
@@ -170,7 +169,7 @@ final class Environment {
         }
     }
 
-    /** All processes, apart from what a failed collective operation has left in the world's communicator. */
+    /** A communicator of all processes, without what a failed collective operation has left in the world's. */
     private Intracomm leaving() {
         Intracomm leaving = new Intracomm();
         RankGroup all = new RankGroup(IntStream.range(0, size()).toArray());

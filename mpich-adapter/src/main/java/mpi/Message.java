@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class Message {
     private @Nullable Comm comm;
 
-    /** Those of the communicator, which may be freed before the message is received. */
+    /** The parts of the communicator, which may be freed before the message is received. */
     private @Nullable PointToPoint messages;
 
     private @Nullable Arrived arrived;

@@ -34,7 +34,7 @@ public class Request implements Freeable {
     /** Whether the operation goes back to the device when this request has taken its result. */
     private boolean isPooled;
 
-    /** What the thread that learns of the end does with what was received. */
+    /** Handles what was received, in the thread that learns of the end. */
     @FunctionalInterface
     interface Finisher {
         void finish(Status status);
@@ -129,7 +129,7 @@ public class Request implements Freeable {
         }
     }
 
-    /** Whether the result is nothing but the end. */
+    /** Whether there is nothing to learn from the result but that the operation has ended. */
     final boolean isPlain() {
         Operation done = operation;
         return finisher == null && (done == null || done.fault() == null);
@@ -179,7 +179,7 @@ public class Request implements Freeable {
         }
     }
 
-    /** Waits for the end as a blocking call does: a thread that is interrupted withdraws what nobody has matched. */
+    /** Waits for the end as a blocking call does: an interrupted thread withdraws an operation that is not matched. */
     final Status endBlocking() {
         Operation running = operation;
         if (running != null && comm != null && ready == null) {
@@ -188,13 +188,13 @@ public class Request implements Freeable {
         return isActive() ? finish() : new Status();
     }
 
-    /** Withdraws what nobody has matched, and waits for the rest: the caller has its buffer back then. */
+    /** Withdraws the operation if it is not matched, else waits for its end: then the caller has its buffer back. */
     final void withdraw() {
         cancel();
         awaitEnd();
     }
 
-    /** Waits for the end, whoever interrupts the thread. */
+    /** Waits for the end, even if the thread is interrupted. */
     final void awaitEnd() {
         Operation running = operation;
         if (running != null && comm != null && ready == null) {

@@ -89,7 +89,7 @@ final class Requests {
         return firstOver(requests);
     }
 
-    /** Takes the results of operations that have all ended, without statuses. */
+    /** Takes the results of several operations, all of which have ended, without statuses. */
     static void endAll(Request[] requests) {
         for (Request request : requests) {
             if (request != null && !request.isPlain()) {

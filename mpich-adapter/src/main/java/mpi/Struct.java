@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The layout of a C struct, and a datatype for it. A subclass adds its fields, one behind the other and without
- * alignment, and has an inner class that extends {@link Data}. The first use of the datatype, the extent or the data
- * ends the adding. Offsets count bytes. Adding a field throws an {@link MPIException} of class {@link MPI#ERR_COUNT} if
- * the struct gets longer than an int can count.
+ * alignment, and has an inner class that extends {@link Data}. After the first use of the datatype, the extent or the
+ * data, no field can be added. Offsets count bytes. Adding a field throws an {@link MPIException} of class {@link
+ * MPI#ERR_COUNT} if the struct gets longer than an int can count.
  *
  * <p>Threading: confined to caller until its first use, then immutable.
  */
 public abstract class Struct {
-    /** What an int can hold when it is rounded up to any alignment. */
+    /** The most bytes that an int can still hold when rounded up to any alignment. */
     private static final int MOST_BYTES = Integer.MAX_VALUE - 7;
 
     private final List<Datatype> types = new ArrayList<>();
@@ -58,7 +58,7 @@ public abstract class Struct {
         }
     }
 
-    /** Moves the end forward: the next field begins there. */
+    /** Moves the end forward to this offset: the next field begins there. */
     public final Struct setOffset(int offset) {
         checkOpen();
         if (offset < end) {

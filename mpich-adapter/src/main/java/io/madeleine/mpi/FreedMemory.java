@@ -1,7 +1,7 @@
 package io.madeleine.mpi;
 
 /**
- * Memory of the program that is freed while a thread of ours copies it.
+ * Handles memory of the program that is freed while an adapter's thread copies it.
  *
  * <p>Threading: without state.
  */
@@ -9,9 +9,9 @@ public final class FreedMemory {
     private FreedMemory() {}
 
     /**
-     * Clears the thread's interrupt status if a copy has failed since its memory was freed: the JVM stops a thread that
-     * accesses memory which another thread frees, and leaves it interrupted. Nobody has asked for that interrupt. (One
-     * that was meant is lost with it; the operation fails all the same.)
+     * Clears the thread's interrupt status if a copy has failed because its memory was freed: the JVM stops a thread
+     * that accesses memory which another thread frees, and leaves it interrupted. The program did not ask for that
+     * interrupt. (An interrupt that it did ask for is lost, too; the operation fails all the same.)
      */
     public static void clearInterrupt(Throwable failure) {
         if (failure instanceof IllegalStateException) {

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Blocking barriers and allreduces, step by step in the calling thread. They send the same messages as a {@link
- * Schedule}, which would take longer to make than short messages to travel, and fail in the same way: a member at which
- * the operation has failed tells the others in place of its messages, and takes theirs.
+ * Schedule}, which takes longer to make than short messages take to travel. They fail in the same way: a member at
+ * which the operation has failed tells the others in place of its messages, and takes theirs.
  *
  * <p>Threading: confined to caller, as the collective operations of a communicator are.
  */
 public final class DirectSteps {
-    /** What arrives of values up to this length goes to memory that is kept. */
+    /** Values up to this length arrive in memory that is kept for later operations. */
     private static final int SHORT_BYTES = 2048;
 
     private static final int NOBODY = -1;
@@ -54,7 +54,7 @@ public final class DirectSteps {
 
     private boolean isLoaded;
 
-    /** Where values of others arrive that cannot arrive in the data. */
+    /** Where values of others arrive if they cannot arrive in the data. */
     private Area coming = nothing;
 
     /**
@@ -209,7 +209,7 @@ public final class DirectSteps {
             }
         } catch (MpiFault e) {
             failed(e, device.rank());
-        } catch (Throwable e) { // of a program's function; an Error, too: the others wait for its news
+        } catch (Throwable e) { // thrown by a program's function; an Error, too: the others wait for a message
             FreedMemory.clearInterrupt(e);
             failed(
                     new MpiFault(ErrorClass.OTHER, name + " failed at rank " + device.rank() + ": " + e, e),
@@ -248,7 +248,7 @@ public final class DirectSteps {
         step++;
         MpiFault before = fault;
         boolean isAwaited =
-                from != NOBODY && (before == null || before.errorClass() != ErrorClass.PROC_ABORTED); // else hopeless
+                from != NOBODY && (before == null || before.errorClass() != ErrorClass.PROC_ABORTED); // else pointless
         if (isAwaited) {
             receive.prepare(
                             communicator.group().sessionRank(from),

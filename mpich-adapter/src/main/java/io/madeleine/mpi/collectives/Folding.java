@@ -1,8 +1,8 @@
 package io.madeleine.mpi.collectives;
 
 /**
- * A power of two of a number of members: of the first pairs one member hands its values to the other and pauses
- * (Rabenseifner, 2004).
+ * Reduces a number of members to a power of two: in each of the first pairs, one member hands its values to the other
+ * and pauses (Rabenseifner, 2004).
  *
  * <p>Threading: immutable.
  */

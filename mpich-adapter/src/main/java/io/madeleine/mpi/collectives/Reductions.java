@@ -12,7 +12,7 @@ public final class Reductions {
     /** Longer values are reduced by halving if the operation is commutative. */
     static final long LONG_REDUCTION_BYTES = 8 << 10;
 
-    /** As {@link #LONG_REDUCTION_BYTES} for two members, where halving saves no bytes, but half of the combining. */
+    /** As {@link #LONG_REDUCTION_BYTES}, for two members: halving then saves no bytes, but half of the combining. */
     static final long LONG_PAIR_BYTES = 512 << 10;
 
     private Reductions() {}
@@ -273,8 +273,8 @@ public final class Reductions {
      * Prefix reduction by recursive doubling (Hillis and Steele: <i>Data parallel algorithms</i>, 1986, after MPICH).
      *
      * @param own this member's values; not changed
-     * @param result the values of ranks 0 to this one combined; if exclusive, to the one before, and unchanged at
-     * rank 0
+     * @param result the values of ranks 0 to this one combined; if exclusive, of ranks 0 to the one before this, and
+     *     unchanged at rank 0
      */
     public static void scan(Schedule schedule, Area own, Area result, Combining combining, boolean isExclusive) {
         int rank = schedule.rank();

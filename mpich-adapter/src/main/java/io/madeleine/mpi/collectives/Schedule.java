@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * members match in the order of their steps.
  *
  * <p>If work or a transfer fails, the operation fails here, but goes on: in place of each message that it would send it
- * tells the receiver of the failure, and it takes the messages of the others. So no member waits without end, each that
- * needed a value from here fails, too, and the next operation of the communicator finds no message of this one. If a
- * member of the group is lost, nothing is received any more.
+ * tells the receiver of the failure, and it takes the messages of the others. So no member waits without end, and each
+ * member that needed a value from here fails, too. The next operation of the communicator finds no message of this one.
+ * If a member of the group is lost, nothing is received any more.
  *
  * <p>Threading: one thread builds and starts it; then as {@link Operation}.
  */
@@ -240,10 +240,10 @@ public final class Schedule extends Operation implements Operation.Listener {
             send.useTag(tag);
             device.send(send);
         }
-        cancelIfHopeless(step); // a loss while they started: those that started later have nothing to wait for
+        cancelIfHopeless(step); // a member was lost while they started: the later ones have nothing to wait for
     }
 
-    /** A step of an operation that has failed: who waits for a message is told, and what the others send is taken. */
+    /** Begins a step of a failed operation: tells members that wait for a message, and takes what the others send. */
     private void beginAfter(Failure before, Step step) {
         for (SendOperation send : step.sends) {
             send.useTag(tag);

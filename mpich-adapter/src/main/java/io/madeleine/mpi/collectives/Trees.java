@@ -47,9 +47,7 @@ public final class Trees {
         schedule.next();
     }
 
-    /**
-     * How far the subtree of a member could reach: its lowest set bit; for the root, a power of two above all ranks.
-     */
+    /** The most ranks in the subtree of a member: its lowest set bit; for the root, a power of two above all ranks. */
     static int subtree(int relative, int size) {
         if (relative != 0) {
             return Integer.lowestOneBit(relative);

@@ -24,7 +24,7 @@ public final class Communicator {
     /**
      * A communicator of this process.
      *
-     * @param identity the same in all members, and no other communicator's: from {@link ContextNumbers}
+     * @param identity the same in all members, and different for each communicator: from {@link ContextNumbers}
      */
     public Communicator(Device device, RankGroup group, long identity) {
         this.device = device;

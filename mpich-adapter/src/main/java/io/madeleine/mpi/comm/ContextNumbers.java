@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Hands out identities of communicators. The member with rank 0 takes one and tells the others. An identity contains
- * the session rank of that process and a count, so that no two are equal, whatever processes create at the same time.
+ * the session rank of that process and a count, so that no two are equal, even if processes create them at the same
+ * time.
  *
  * <p>Threading: thread-safe.
  */

@@ -24,7 +24,7 @@ public final class Type {
     private final long lb;
     private final long ub;
     private final long extent;
-    /** Whether a lower bound was set, or an upper one: they then win over those of the data, each by itself. */
+    /** Whether a lower bound was set, and whether an upper one was: each then replaces that of the data. */
     private final boolean hasLb;
 
     private final boolean hasUb;

@@ -6,8 +6,8 @@ import io.madeleine.mpi.MpiFault;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What follows when a message and a receive have found each other: the body goes to its place, the sender is answered,
- * and the receive ends.
+ * Completes a message and a receive that have been matched: moves the body to its place, answers the sender, and ends
+ * the receive.
  *
  * <p>Threading: thread-safe.
  */
@@ -71,7 +71,7 @@ final class Delivery {
         bodyArrived(receive, false, taken, failure);
     }
 
-    /** Lets go of a message: returns its credits, and its memory. */
+    /** Gives up a message: returns its credits and its memory. */
     void giveUp(Arrived arrived) {
         Peer peer = peers.get(arrived.source);
         long bytes = arrived.bytes;
@@ -127,7 +127,7 @@ final class Delivery {
         if (taken == 0) {
             receive.received();
         } else if (peer.failure() != null) {
-            receive.fragmentFailed(lossOf(peer)); // lost before the receive was in the table, perhaps
+            receive.fragmentFailed(lossOf(peer)); // perhaps lost before the receive was in the table
         }
     }
 

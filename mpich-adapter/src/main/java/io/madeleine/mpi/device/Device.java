@@ -239,7 +239,7 @@ public final class Device {
     }
 
     /**
-     * Throws if a process is lost of which a message may be expected.
+     * Throws if a process from which a message may be expected is lost.
      *
      * @param members the processes that may send if {@code source} is {@link #ANY_SOURCE}
      */
@@ -302,7 +302,7 @@ public final class Device {
         return inspection.pending();
     }
 
-    /** The messages of these contexts that nobody has asked for; at most so many. */
+    /** The messages of these contexts that nobody has asked for; at most this many. */
     public List<Pending> unexpected(int most, LongPredicate contexts) {
         return inspection.unexpected(most, contexts);
     }

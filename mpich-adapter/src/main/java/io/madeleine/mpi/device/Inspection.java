@@ -40,7 +40,7 @@ final class Inspection {
         return all.stream().map(Operation::pending).toList();
     }
 
-    /** The messages of these contexts that nobody has asked for; at most so many. */
+    /** The messages of these contexts that nobody has asked for; at most this many. */
     List<Pending> unexpected(int most, LongPredicate contexts) {
         matching.lock.lock();
         try {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Posted receives and unexpected messages. Posted receives are found by their key, wildcards included; of up to four
  * that match, the oldest wins. Unexpected messages have two keys, with their tag and with any tag; a receive from any
- * source asks for each source and takes the oldest. So matching takes as long with many entries as with few.
+ * source looks up each source and takes the oldest. So matching takes as long with many entries as with few.
  *
  * <p>Threading: its users hold {@link #lock}.
  */
@@ -24,7 +24,7 @@ final class Matching {
     private final MatchTable<Arrived> bySource = new MatchTable<>();
     private long sequence;
 
-    /** How many posted receives have each combination of wildcards. */
+    /** How many posted receives take any source, and how many any tag. */
     private int anySources;
 
     private int anyTags;
@@ -99,7 +99,7 @@ final class Matching {
         return one.sequence < other.sequence ? one : other;
     }
 
-    /** Takes all posted receives that the loss of a rank concerns. */
+    /** Removes and returns all posted receives that the loss of a rank concerns. */
     List<ReceiveOperation> takePostedOf(int rank) {
         List<ReceiveOperation> concerned = new ArrayList<>();
         posted.forEach(receive -> {
@@ -157,7 +157,7 @@ final class Matching {
         return tag == Wildcards.ANY_TAG ? bySource.first(context, source, tag) : byTag.first(context, source, tag);
     }
 
-    /** The unexpected message that its sender knows under this identity, or null. */
+    /** The unexpected message to which its sender gave this identity, or null. */
     @Nullable
     Arrived find(long context, int source, int tag, int sender) {
         Link<Arrived> link = byTag.first(context, source, tag);
@@ -174,7 +174,7 @@ final class Matching {
         return link == null ? null : link.owner;
     }
 
-    /** The messages of these contexts in the queue, at most so many. */
+    /** Describes the messages of these contexts in the queue, at most this many. */
     List<Pending> describeArrived(int most, LongPredicate contexts) {
         List<Pending> all = new ArrayList<>();
         byTag.forEach(arrived -> {
@@ -194,7 +194,7 @@ final class Matching {
         bySource.remove(arrived.bySource);
     }
 
-    /** Takes all requests to send of a rank: their bodies are lost. */
+    /** Drops all requests to send of a lost rank: their bodies never come. */
     void dropRequestsOf(int rank) {
         List<Arrived> lost = new ArrayList<>();
         byTag.forEach(arrived -> {
@@ -208,7 +208,7 @@ final class Matching {
         });
     }
 
-    /** Takes an object back that nobody uses any more. */
+    /** Takes back an object that nobody uses any more. */
     void give(Arrived arrived) {
         KeptMemory.Block block = arrived.block;
         if (block != null) {

@@ -9,29 +9,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Memory for the headers of messages that leave at once, with room for a short body behind each. The first platform
- * thread that asks has a header of its own for good, all others share one. So a thread that sends one message after the
- * other executes no atomic instruction for this: such an instruction waits until the line of the message before has
- * come from the receiver's processor.
+ * thread that asks has a header of its own for good, all others share one. So a thread that sends message after message
+ * needs no atomic instruction here: such an instruction would wait until the previous message's cache line has come
+ * from the receiver's processor.
  *
  * <p>Threading: thread-safe.
  */
 final class NowHeaders {
     private static final VarHandle OWNER = owner();
 
-    /** The longest body that is copied behind its header: to copy it twice takes less than the steps of a message. */
+    /** The longest body that is copied behind its header: two copies cost less than the steps of a message. */
     static final int BODY_BYTES = 6 << 10;
 
-    /** Made when it is first needed, as {@link #shared} is: a process has such memory for each peer. */
+    /** Allocated on first use, like {@link #shared}: a process has such memory for each peer. */
     private @Nullable MemorySegment own;
 
-    /** Only the thread accesses it that has set {@link #sharedTaken}. */
+    /** Only the thread that has set {@link #sharedTaken} accesses it. */
     private @Nullable MemorySegment shared;
 
     private final AtomicBoolean sharedTaken = new AtomicBoolean();
 
     private volatile @Nullable Thread owner;
 
-    /** Only the owner accesses it: a handler that it calls while it sends may send, too. */
+    /** Only the owner accesses it; needed because a handler that the owner calls while it sends may send, too. */
     private boolean ownTaken;
 
     private static VarHandle owner() {
@@ -42,7 +42,7 @@ final class NowHeaders {
         }
     }
 
-    /** Memory that the calling thread gives back; null if there is none now. */
+    /** Takes memory, which the calling thread must give back; null if there is none now. */
     @Nullable
     MemorySegment take() {
         Thread self = Thread.currentThread();
@@ -82,7 +82,7 @@ final class NowHeaders {
         }
     }
 
-    /** Whether the memory is the owner's, which is the calling thread then. */
+    /** Whether the memory is the owner's; the calling thread is then the owner. */
     boolean isOwn(MemorySegment header) {
         MemorySegment mine = own;
         return mine != null && header.address() == mine.address();

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations that have ended well, for the next sends and receives. One that has failed or was cancelled is not used
- * again: a part of its message may be on its way still.
+ * Keeps operations that have ended well for the next sends and receives. An operation that has failed or was cancelled
+ * is not used again: a part of its message may still be on its way.
  *
  * <p>Most programs call MPI in one thread. So the first thread that gives an operation back has places of its own, for
  * which it needs no lock: two locks would be a tenth of the time of a short message.
@@ -25,7 +25,7 @@ final class OperationPool<T extends Operation> {
 
     private final List<T> ofOwner = new ArrayList<>(PLACES);
 
-    /** An operation that is not started; null if there is none. */
+    /** Takes an operation that is not started; null if there is none. */
     @Nullable
     T take() {
         if (isOwner() && !ofOwner.isEmpty()) {
@@ -43,7 +43,7 @@ final class OperationPool<T extends Operation> {
         return ownerId == Thread.currentThread().threadId();
     }
 
-    /** Takes an operation back that nobody uses any more. */
+    /** Takes back an operation that nobody uses any more. */
     void give(T operation) {
         if (operation.fault() != null || operation.isCancelled() || !operation.isDone()) {
             return;

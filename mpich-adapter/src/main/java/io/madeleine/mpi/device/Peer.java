@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a process knows of one other: credits, and the queue of messages that could not begin at once.
+ * The state that a process keeps for another one: credits, and the queue of messages that could not begin at once.
  *
  * <p>Threading: thread-safe.
  */
@@ -30,7 +30,7 @@ final class Peer {
     private final Channel channel;
     private final @Nullable SendTask task;
 
-    /** Written by the thread that has the turn on the connection. */
+    /** Written by the thread whose turn it is on the connection. */
     private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES, 64);
 
     private final NowHeaders nowHeaders = new NowHeaders();

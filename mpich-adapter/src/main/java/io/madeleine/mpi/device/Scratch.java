@@ -43,7 +43,7 @@ public final class Scratch {
         this.source = source;
     }
 
-    /** A block of at least so many bytes. */
+    /** A block of at least this many bytes. */
     public Block take(long bytes) {
         Block kept = takeFree(bytes);
         if (kept != null) {
