@@ -23,7 +23,7 @@ final class BareAdapter implements AutoCloseable {
      * Opens the adapter of a network.
      *
      * @param rank which of the processes this is
-     * @param token what all of them know, hexadecimal digits
+     * @param token a secret that all of them know, in hexadecimal digits
      */
     BareAdapter(BareNetwork network, int rank, String token) {
         this.reactor = network.module().offerReactor().orElseGet(SelectorReactor::new);
@@ -41,7 +41,7 @@ final class BareAdapter implements AutoCloseable {
         arenas.takeFrom(adapter.memorySource().stream().toList());
     }
 
-    /** Who the process of this rank is. */
+    /** The identity of the process of this rank. */
     static ProcessIdentity identity(int rank) {
         return new ProcessIdentity(rank + 1L, 0);
     }
@@ -55,7 +55,7 @@ final class BareAdapter implements AutoCloseable {
         return arenas;
     }
 
-    /** Polls once; returns how much was done. */
+    /** Polls once; returns how many events were handled. */
     int poll() {
         return adapter.progress().poll(System.nanoTime()) + reactor.poll();
     }

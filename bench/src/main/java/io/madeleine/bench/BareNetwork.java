@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One of our networks without a session: its driver, whose module is the only one that is wired.
+ * One of our networks without a session: only the module of its driver is wired.
  *
  * <p>Threading: immutable.
  *
@@ -27,7 +27,10 @@ record BareNetwork(ProtocolModule module, String adapter, Config configuration) 
     private static final Key<Map<String, ProtocolModule>> MODULES = Key.get(new TypeLiteral<>() {});
     private static final String ADAPTER = "madeleine.channels." + PerfProcess.CHANNEL + ".adapter";
 
-    /** The network of this family with these settings, key=value each, over those of the configuration file. */
+    /**
+     * The network of this family with these settings, key=value each, which take precedence over the configuration
+     * file.
+     */
     static BareNetwork of(String family, List<String> settings) throws ReflectiveOperationException {
         Config configuration = configuration(settings);
         ProtocolModule module = module(family, configuration);

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Another program of the machine that is at work, in the processor and its caches, while something is measured. It ends
- * with the process that started it, whatever happens to that.
+ * with the process that started it, even if that is killed.
  *
  * <p>Threading: confined to caller.
  */

@@ -161,7 +161,7 @@ final class ComparisonOptions {
                 .toList();
     }
 
-    /** What distinguishes a subject under these conditions from others with its name. */
+    /** The variant that distinguishes a subject under these conditions from others with its name. */
     private Variant variant(Conditions conditions, Optional<String> layer, Optional<String> setup) {
         boolean several = waiting.stream().distinct().count() > 1;
         return new Variant(several ? Optional.of(word(conditions.waiting())) : Optional.empty(), layer, setup);
@@ -246,7 +246,7 @@ final class ComparisonOptions {
         return subjects;
     }
 
-    /** What one process of each network does alone; a network that cannot do it is absent. */
+    /** Adds what one process of each network does alone; a network that cannot do it is absent. */
     void addRegistering(
             List<Network> networks,
             ProtocolSubject.Setup setup,
@@ -290,7 +290,7 @@ final class ComparisonOptions {
         }
     }
 
-    /** If a network locks pages, the peers that can do so as well, once more. */
+    /** If a network locks pages, adds the peers that can lock pages, too, a second time. */
     void addLockingPeers(Conditions conditions, List<Subject> there, PrintWriter err) {
         if (there.stream().noneMatch(subject -> RegisterSubject.isLocked(subject.variant()))) {
             return;
@@ -341,7 +341,7 @@ final class ComparisonOptions {
                         network, setup, conditions, variant(conditions, Optional.of("channel"), title), err));
     }
 
-    /** The peers that are there, and why the others are not. */
+    /** Adds the peers that are installed, and says why the others are absent. */
     void addPeers(Conditions conditions, List<? super Subject> there, List<AbsentPeer> absent, PrintWriter err) {
         for (String name : namesOfPeers()) {
             Subject peer =

@@ -55,7 +55,7 @@ final class HandlerWire implements Wire {
         this.channel.onMessage(this::handle, small, new ShortHandler());
     }
 
-    /** Takes short messages as bytes, which cannot be left until somebody wants them. */
+    /** Takes short messages as bytes, and only when one is wanted: they cannot be left for later. */
     private final class ShortHandler implements Channel.ShortMessageHandler {
         @Override
         public boolean accepts(int remote) {

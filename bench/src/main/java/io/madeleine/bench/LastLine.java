@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The answer of a short program: the last line that it prints. What it says on standard error passes through.
+ * The answer of a short program: the last line that it prints. Its standard error passes through.
  *
  * <p>Threading: stateless.
  */

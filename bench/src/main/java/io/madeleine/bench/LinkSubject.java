@@ -60,12 +60,12 @@ class LinkSubject extends ResidentSubject {
                 err);
     }
 
-    /** What the processes run. */
+    /** The program that the processes run. */
     Class<?> program() {
         return LinkProcess.class;
     }
 
-    /** What it is told before the settings. */
+    /** Its arguments before the settings. */
     List<String> arguments(int rank) {
         return List.of(
                 network.family(),
@@ -84,7 +84,7 @@ class LinkSubject extends ResidentSubject {
         return all;
     }
 
-    /** The command of a process that gets the settings behind its arguments. */
+    /** The command of a process; the settings follow its arguments. */
     final List<String> command(Class<?> program, List<String> arguments) {
         List<String> java = setup.java(conditions, program);
         java.addAll(arguments);

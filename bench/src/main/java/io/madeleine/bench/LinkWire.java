@@ -28,13 +28,13 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The links of one connection, driven by the measuring thread: no session, no engine, no switch, one packet per message
- * (or one per static buffer). The difference to {@link ChannelWire} is what those cost. It always polls; with a wait
- * mode other than spin it yields after a while.
+ * (or one per static buffer). The difference to {@link ChannelWire} is the cost of these layers. It always polls; with
+ * a wait mode other than spin it yields after a while.
  *
  * <p>Threading: confined to caller.
  */
 final class LinkWire implements Wire {
-    /** How many looks at a link until the adapter is polled. */
+    /** After this many looks at a link the adapter is polled. */
     private static final int LOOKS = 8;
 
     private static final int TURNS_BEFORE_YIELD = 10_000;
@@ -57,7 +57,7 @@ final class LinkWire implements Wire {
 
         @Override
         public int onReadable() {
-            return 0; // the measuring thread looks for itself
+            return 0; // the measuring thread checks by itself
         }
 
         @Override

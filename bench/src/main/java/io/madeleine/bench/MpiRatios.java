@@ -25,7 +25,7 @@ final class MpiRatios {
                 continue;
             }
             if (isFirst) {
-                out.println("\nmedians in parts of the better MPI in C:");
+                out.println("\nmedians, divided by those of the better MPI in C:");
                 isFirst = false;
             }
             out.println("%-24s %8s  %6.2f  %s / %s"

@@ -19,7 +19,7 @@ import java.util.TreeSet;
  *
  * @param title as it was asked for, which is what rows call it
  * @param protocol the family with these settings
- * @param settings what the provider sets, key=value each
+ * @param settings the settings of the provider, key=value each
  * @param adapter which adapter channels take; empty for the default one
  */
 record Network(String title, Protocol protocol, List<String> settings, Optional<String> adapter) {
@@ -66,7 +66,7 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
         return info.protocols().stream().map(Protocol::name).toList();
     }
 
-    /** What stands behind the family in a name of this form; empty if nothing does. */
+    /** The part behind the family in a name of this form; empty if there is none. */
     static String provider(String title) {
         int at = title.indexOf(BETWEEN);
         return at < 0 ? "" : title.substring(at + BETWEEN.length());

@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The options of {@code mad perf}, and what becomes of the results.
+ * The options of {@code mad perf}, and the output of the results.
  *
  * <p>Threading: confined to caller.
  */
@@ -63,8 +63,8 @@ import picocli.CommandLine.TypeConversionException;
             "  bandwidth  one end streams, the other acknowledges the last message; MB/s, 1 MB is 10^6 bytes",
             "  rate       the same in messages per second",
             "  pingpong   the size over half the time of a round trip, in MB/s",
-            "  send       how long sending takes while the receiver looks away, in ns per message",
-            "  receive    how long receiving takes of what has arrived, in ns per message",
+            "  send       how long sending takes while the receiver is busy elsewhere, in ns per message",
+            "  receive    how long receiving a message that has arrived takes, in ns per message",
             "  incast     messages per second at one receiver, from --senders at once",
             "  compute-1ms, compute-5ms  half the time of one round trip, in us, after both have computed until an",
             "             instant that they agreed on, from which the time counts; ours also by a handler for which",
@@ -415,7 +415,7 @@ final class PerfCommand implements Callable<Integer> {
         return finish(lines, run.complete());
     }
 
-    /** What becomes of rows, just measured or kept. */
+    /** Writes rows, just measured or kept. */
     private int finish(List<String> lines, boolean complete) throws IOException {
         reports.write(lines);
         boolean onlyJson = json.filter("-"::equals).isPresent();

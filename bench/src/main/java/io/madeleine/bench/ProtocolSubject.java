@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One of our networks, in a session of two processes, or more that send to one, with nothing else open.
+ * One of our networks, in a session of two processes, or of several that send to one; nothing else is open.
  *
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */

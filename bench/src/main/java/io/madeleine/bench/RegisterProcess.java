@@ -16,8 +16,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * The process that measures {@link Pattern#REGISTER} without a session: it registers memory of a network, as the owner
- * of exported memory does, and ends the registration, or copies as many bytes.
+ * The process that measures {@link Pattern#REGISTER} without a session. It registers memory with a network, as an owner
+ * that exports memory does, and ends the registration. Or it copies the same number of bytes.
  *
  * <p>Threading: confined to caller.
  */
@@ -25,17 +25,17 @@ public final class RegisterProcess implements ControlLine.Program {
     /** The answer of a network that registers memory. */
     static final String REGISTERS = "registers";
 
-    /** The same if a setting makes each registration lock its pages. */
+    /** The answer if a setting also makes each registration lock its pages. */
     static final String LOCKS = "registers and locks";
 
     private static final String REFUSAL =
-            "it registers no memory, since its adapters have no one-sided access (RemoteMemory); sci and via have";
+            "it registers no memory: its adapters have no one-sided access (RemoteMemory); sci and via have it";
     private static final int SETTINGS = 3;
     private static final int TOKEN_BYTES = 16;
     private static final long PAGE_BYTES = 4096;
     private static final long REVOKE_NS = 1_000_000_000;
 
-    /** A sample is as many operations as take about so long. */
+    /** How long the operations of a sample take, about. */
     private static final long SAMPLE_NS = 100_000;
 
     private final BareAdapter bare;
@@ -52,7 +52,7 @@ public final class RegisterProcess implements ControlLine.Program {
         COPY
     }
 
-    /** What is timed, with a block at the begin of the memory. */
+    /** The operation that is timed, on a block at the beginning of the memory. */
     private interface Operation {
         void on(MemorySegment block);
     }
@@ -102,7 +102,7 @@ public final class RegisterProcess implements ControlLine.Program {
         return configuration.hasPath(key) && configuration.getString(key).equals("mlock");
     }
 
-    /** Memory that peers may access, in whole pages that are there. */
+    /** Memory that peers may access, in whole pages that the system has already provided. */
     private MemorySegment pages(long bytes) {
         MemorySegment all = bare.arenas().lasting().allocateShared(bytes + PAGE_BYTES);
         MemorySegment aligned = all.asSlice(-all.address() & (PAGE_BYTES - 1), bytes);

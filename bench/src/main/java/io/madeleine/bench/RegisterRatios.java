@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Our registrations of memory beside a copy of as many bytes, and beside those of a program in C over the same provider
- * whose pages are locked if ours are.
+ * Compares our registrations of memory with a copy of the same number of bytes, and with those of a program in C over
+ * the same provider. The program locks its pages if ours are locked.
  *
  * <p>Threading: stateless.
  */
@@ -17,13 +17,13 @@ final class RegisterRatios {
 
     private RegisterRatios() {}
 
-    /** Prints a line for each row of ours and each row that it is compared with; nothing if there is none. */
+    /** Prints a line for each row of ours and each row to which it is compared; prints nothing if there is none. */
     static void print(PrintWriter out, List<PerfRow> rows) {
         boolean isFirst = true;
         for (PerfRow row : rows) {
             for (PerfRow other : beside(rows, row)) {
                 if (isFirst) {
-                    out.println("\nmedians of registrations in parts of a copy, and of C:");
+                    out.println("\nmedians of registrations, divided by those of a copy and of C:");
                     isFirst = false;
                 }
                 out.println("%-12s %8s  %6.2f  %s / %s"
@@ -38,7 +38,7 @@ final class RegisterRatios {
         out.flush();
     }
 
-    /** What a row of ours is compared with; nothing if it is something else. */
+    /** The rows to which a row of our registrations is compared; none for other rows. */
     private static List<PerfRow> beside(List<PerfRow> rows, PerfRow ours) {
         if (ours.pattern() != Pattern.REGISTER || ours.label().kind() != Kind.PROTOCOL || isCopy(ours)) {
             return List.of();

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What one process of a network does alone: it registers memory, or copies as many bytes.
+ * Work that one process of a network does alone: it registers memory, or copies the same number of bytes.
  *
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
 final class RegisterSubject extends LinkSubject {
-    /** What the rows of copies are called. */
+    /** The title of the rows of copies. */
     static final String COPIED = "copied instead";
 
-    /** What rows are called whose registrations lock their pages. */
+    /** The end of the title of rows whose registrations lock their pages. */
     static final String LOCKED = "pin = mlock";
 
     private final Network network;
@@ -26,7 +26,7 @@ final class RegisterSubject extends LinkSubject {
     private final Work work;
 
     /**
-     * What a network says of its registrations.
+     * The answer of a network about its registrations.
      *
      * @param refusal why there are none; empty if there are
      * @param locks whether a setting makes them lock their pages
@@ -46,7 +46,7 @@ final class RegisterSubject extends LinkSubject {
         this.work = work;
     }
 
-    /** Asks a process of the network; takes as long as a JVM and the adapter need to start. */
+    /** Asks a process of the network, which first has to start a JVM and the adapter. */
     Answer ask() throws IOException {
         String said = LastLine.of(command(RegisterProcess.class, arguments(Work.ASK)), withConfiguration(Map.of()));
         return switch (said) {

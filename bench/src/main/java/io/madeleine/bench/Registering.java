@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The subjects of the pattern {@code register}: networks that register memory, each once for each variation, and a copy
- * of as many bytes beside each network.
+ * The subjects of the pattern {@code register}: each network that registers memory, once for each variation, and beside
+ * it a copy of the same number of bytes.
  *
  * <p>Threading: confined to caller.
  */
@@ -28,10 +28,10 @@ final class Registering {
     private final List<Subject> subjects = new ArrayList<>();
 
     /**
-     * None so far.
+     * Begins without subjects.
      *
-     * @param variant the variant with this title, if any
-     * @param absent where networks are added that register no memory
+     * @param variant makes a variant with this title, or without one
+     * @param absent the list to which networks that register no memory are added
      */
     Registering(
             Conditions conditions,
@@ -48,7 +48,7 @@ final class Registering {
         return subjects;
     }
 
-    /** Adds a network, which says in a process of its own what it can do. */
+    /** Adds a network; a process of the network says what it can do. */
     void addNetwork(Network network, List<Variation> variations, ProtocolSubject.Setup setup) throws IOException {
         boolean any = false;
         for (Variation variation : variations) {

@@ -21,7 +21,7 @@ final class SetupRatios {
         if (first.size() == rows.size()) {
             return;
         }
-        out.println("\nmedians in parts of the first:");
+        out.println("\nmedians, divided by those of the first:");
         for (PerfRow row : rows) {
             PerfRow base = Objects.requireNonNull(first.get(cell(row)));
             if (row != base) {

@@ -73,7 +73,7 @@ class MpiPerfIT {
                         .distinct()
                         .toList());
         if (!isAbsent(rows, "mpich") || !isAbsent(rows, "openmpi")) {
-            assertTrue(run.out().contains("medians in parts of the better MPI in C:"), run.out());
+            assertTrue(run.out().contains("medians, divided by those of the better MPI in C:"), run.out());
             assertTrue(
                     run.out()
                             .lines()

@@ -44,7 +44,7 @@ class MpiRatiosTest {
         MpiRatios.print(new PrintWriter(out), rows);
         assertEquals(
                 List.of(
-                        "medians in parts of the better MPI in C:",
+                        "medians, divided by those of the better MPI in C:",
                         "mpi-latency 8 B 1.50 sci / openmpi",
                         "mpi-latency 8 B 2.00 tcp / openmpi-tcp",
                         "mpi-rate 8 B 1.50 sci / openmpi"),

@@ -141,7 +141,7 @@ class RegisterIT {
     @Test
     void shouldSayWhichNetworksRegisterMemoryWhenOneDoesNot() {
         String why =
-                "it registers no memory, since its adapters have no one-sided access (RemoteMemory); sci and via have";
+                "it registers no memory: its adapters have no one-sided access (RemoteMemory); sci and via have it";
         PerfCall some =
                 PerfCall.of("--protocol tcp,sci --sizes 4096 --pattern register --rounds 1 --seconds 0.05 --json -");
         assertEquals(0, some.code(), some.err());

@@ -42,7 +42,7 @@ class RegisterRatiosTest {
     void shouldCompareWithACopyAndWithTheSameInC() {
         assertEquals(
                 List.of(
-                        "medians of registrations in parts of a copy, and of C:",
+                        "medians of registrations, divided by those of a copy and of C:",
                         "register 4 KiB 0.50 via:shm / via:shm (copied instead)",
                         "register 4 KiB 4.00 via:shm / fabric:shm",
                         "register 4 KiB 1.50 via:shm (pin = mlock) / via:shm (copied instead)",

@@ -7,7 +7,7 @@ import io.madeleine.bench.report.Original.Quote;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Registering memory and ending the registration beside a copy, over libfabric's provider of shared memory. */
+/** Compares registering memory and ending the registration with a copy, over libfabric's provider shm. */
 final class ArmciFig4 {
     static final Experiment EXPERIMENT = new Experiment(
             "armci-fig4",

@@ -38,7 +38,7 @@ public record Variation(String name, List<String> settings, List<String> javaOpt
         return new Variation(name, List.of(), List.of(options), 1, false);
     }
 
-    /** With so many senders. */
+    /** With this many senders. */
     public static Variation ofSenders(int senders) {
         return new Variation(senders == 1 ? "1 sender" : senders + " senders", List.of(), List.of(), senders, false);
     }

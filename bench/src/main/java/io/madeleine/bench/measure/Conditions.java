@@ -17,7 +17,7 @@ public record Conditions(WaitMode waiting, boolean pin, int ranks, boolean locks
         this(waiting, pin, 2);
     }
 
-    /** For so many processes. */
+    /** For this many processes. */
     public Conditions(WaitMode waiting, boolean pin, int ranks) {
         this(waiting, pin, ranks, false);
     }

@@ -38,7 +38,10 @@ public final class ControlLine implements AutoCloseable {
     /** Opens the one end of a wire. */
     @FunctionalInterface
     public interface Opener {
-        /** Opens the end of the process with this rank; the line carries what the ends have to know of each other. */
+        /**
+         * Opens the end of the process with this rank; over the line the ends learn what they have to know of each
+         * other.
+         */
         Wire open(int rank, ControlLine line) throws Exception;
     }
 
@@ -128,7 +131,9 @@ public final class ControlLine implements AutoCloseable {
         return memoryBytes;
     }
 
-    /** Tells the other process how to reach this one, and learns the same of it. A process alone learns its own. */
+    /**
+     * Tells the other process how to reach this one, and learns how to reach the other. A process alone learns its own.
+     */
     public String exchangeContacts(String own) throws IOException {
         say(CONTACT + own);
         return hear(CONTACT);

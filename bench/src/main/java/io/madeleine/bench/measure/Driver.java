@@ -14,10 +14,10 @@ final class Driver {
     private static final long MICROSECOND_NS = 1_000;
     private static final long MILLISECOND_NS = 1_000_000;
 
-    /** A sample of latency is a batch of round trips that takes at least so long. */
+    /** A sample of latency is a batch of round trips that takes at least this long. */
     private static final long LATENCY_SAMPLE_NS = 10 * MICROSECOND_NS;
 
-    /** A sample of bandwidth or rate is a stream of messages that takes at least so long, if the measurement does. */
+    /** A sample of bandwidth or rate is a stream of messages that takes at least this long, if the measurement does. */
     private static final long STREAM_SAMPLE_NS = 20 * MILLISECOND_NS;
 
     /** The same for an incast, whose senders are woken one by one, so that it takes longer to become steady. */
@@ -221,7 +221,7 @@ final class Driver {
         return round(job, count, 1);
     }
 
-    /** Exchanges one message after both have computed; the time counts from the instant until which they do. */
+    /** Exchanges one message after both have computed; the time counts from the instant at which they stop. */
     private Round compute(Job job) {
         for (long messages = 0; job.isCold(messages); messages += WARM_ECHOES) {
             echo(job, WARM_ECHOES, 1);

@@ -26,9 +26,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The processes of a subject, two as a rule, or one, as {@code mad perf} sees them: it waits for them to connect,
- * passes their contacts on, gives all of them each order at once, and waits for the result of the first and for the
- * others to be idle.
+ * The processes of a subject, usually two, or one, as {@code mad perf} sees them: it waits for them to connect, passes
+ * their contacts on, gives all of them each order at once, and waits for the result of the first and for the others to
+ * be idle.
  *
  * <p>Threading: confined to caller, but for {@link #close}, which any thread may call.
  */
@@ -61,7 +61,7 @@ public final class Pair implements AutoCloseable {
     /**
      * A place for processes to connect to.
      *
-     * @param name whose processes these are, for messages
+     * @param name the subject of these processes, for messages
      * @param ranks how many there are
      * @param apart whether they have no loopback interface in common with this process, but files
      */
@@ -94,7 +94,7 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** What the processes need in their environment. */
+    /** The environment variables that the processes need. */
     public Map<String, String> environment() {
         return Map.of(ControlLine.VARIABLE, place + " " + token);
     }

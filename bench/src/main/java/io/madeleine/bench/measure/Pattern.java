@@ -13,7 +13,7 @@ public final class Pattern {
     public static final Pattern LATENCY =
             new Pattern("latency", Measure.MICROSECONDS, "half round trip", Kind.ROUND_TRIP);
 
-    /** The same as the OSU benchmarks measure it: what a process sends it has not received. */
+    /** The same as the OSU benchmarks measure it: a process sends a block that it has not received. */
     public static final Pattern OSU_LATENCY = new Pattern(
             "osu-latency",
             Measure.MICROSECONDS,
@@ -82,7 +82,7 @@ public final class Pattern {
     /** Those that need a line between two hosts. */
     public static final List<Pattern> OF_LINES = List.of(GOODPUT, GOODPUT_INCAST);
 
-    /** Those of messages and calls, in the order in which they are measured. */
+    /** The patterns of messages and calls, in the order in which they are measured. */
     public static final List<Pattern> OF_MESSAGES = List.of(
             LATENCY,
             OSU_LATENCY,

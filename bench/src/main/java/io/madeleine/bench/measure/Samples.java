@@ -28,7 +28,7 @@ public final class Samples {
     }
 
     /**
-     * Whether it still warms up, after so many messages; up to twice as long if the compiler cannot have seen enough.
+     * Whether it still warms up, after this many messages; up to twice as long if the compiler cannot have seen enough.
      */
     public boolean isCold(long messages) {
         long elapsedNs = System.nanoTime() - startNs;
@@ -53,7 +53,7 @@ public final class Samples {
         allocations.begin();
     }
 
-    /** A sample is over, of so many messages; its figure. */
+    /** A sample of this many messages is over; takes its figure. */
     public void end(double value, long messages) {
         allocations.end(messages);
         if (values.size() < MOST) {

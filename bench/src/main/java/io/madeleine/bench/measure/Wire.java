@@ -40,7 +40,7 @@ public interface Wire extends AutoCloseable {
         throw new MeasuringException("there are no calls here");
     }
 
-    /** Makes so many calls of a typed service, {@code atOnce} of them under way, and waits for all answers. */
+    /** Makes this many calls of a typed service, {@code atOnce} of them under way, and waits for all answers. */
     default void calls(Block request, long bytes, long count, int atOnce) {
         throw new MeasuringException("there are no calls here");
     }

@@ -16,7 +16,7 @@ interface MpiBenchmark {
         return 2;
     }
 
-    /** Whether it can be run with messages of this size, so many processes and such buffers. */
+    /** Whether it can be run with messages of this size, this many processes and these buffers. */
     default boolean has(long bytes, int ranks, MpiBuffers buffers) {
         return ranks >= leastRanks();
     }
@@ -39,6 +39,6 @@ interface MpiBenchmark {
     /** Runs it once with contents that are checked. */
     void verify(Scene scene);
 
-    /** Runs so many rounds; the figure of all of them as rank 0 sees it. */
+    /** Runs this many rounds; returns the figure of all of them as rank 0 sees it. */
     double sample(Scene scene, long rounds);
 }

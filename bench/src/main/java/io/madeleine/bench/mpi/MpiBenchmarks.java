@@ -20,7 +20,7 @@ public final class MpiBenchmarks {
         return ALL.stream().map(MpiBenchmark::pattern).toList();
     }
 
-    /** Whether there is this pattern with messages of this size, so many processes, and such buffers. */
+    /** Whether there is this pattern with messages of this size, this many processes, and these buffers. */
     public static boolean has(Pattern pattern, long bytes, int ranks, MpiBuffers buffers) {
         return ALL.stream()
                 .anyMatch(each -> each.pattern().equals(pattern)

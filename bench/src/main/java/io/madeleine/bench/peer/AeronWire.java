@@ -52,12 +52,12 @@ final class AeronWire implements Wire, ControlledFragmentHandler {
     private static final int STREAM_ID = 7;
     private static final int FRAGMENTS = 64;
 
-    /** A fragment of at least so many bytes is not worth keeping for later. */
+    /** A fragment of at least this many bytes is not worth keeping for later. */
     private static final int LARGE_BYTES = 2 << 10;
 
     private static final int KEPT_BYTES = FRAGMENTS * LARGE_BYTES + (64 << 10);
 
-    /** After so many polls without a message the media driver gets a turn. */
+    /** After this many polls without a message the media driver gets a turn. */
     private static final int DRIVER_TURNS = 64;
 
     /** Between two measurements no thread runs the driver, so silence means nothing. */

@@ -26,7 +26,7 @@ final class ChannelIdling implements AutoCloseable {
         this.idling = new Idling(wait);
     }
 
-    /** The operation was not possible so many times, counted from 0. */
+    /** The operation was not possible this many times, counted from 0. */
     void idle(int turn, int operation) throws IOException {
         switch (idling.next(turn)) {
             case POLL -> {}

@@ -123,8 +123,8 @@ final class HtmlReport {
                 case "send" ->
                     section(
                             "Sending",
-                            "Time per message of a burst that is sent while the receiver looks away. Lower is better;"
-                                    + " both axes are logarithmic.",
+                            "Time per message of a burst that is sent while the receiver is busy elsewhere."
+                                    + " Lower is better; both axes are logarithmic.",
                             pattern);
                 case "receive" ->
                     section(
