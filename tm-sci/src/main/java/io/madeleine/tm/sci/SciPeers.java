@@ -48,8 +48,8 @@ final class SciPeers implements Doorbell.Keeper, AutoCloseable {
     private final Map<FileStem, Doorbell> unclaimedBells = new HashMap<>();
 
     /**
-     * Callers whose line ended before this process had a peer object for them; forgotten once their files are gone,
-     * without which nobody can connect to them.
+     * Callers whose line ended before this process had a peer object for them. They are forgotten once their files are
+     * gone, because then no process can connect to them.
      */
     private final Set<FileStem> endedCallers = new HashSet<>();
 

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving end of loans. It reads a block in the sender's memory, piece by piece, straight into the target, and
- * passes bytes on when the sender has granted them. It refuses what it cannot read; the sender then sends this through
- * cells. It refuses if the target is memory of the Java heap, if the permission is lost, and if the packet is dropped.
+ * passes bytes on when the sender has granted them. It refuses bytes that it cannot read; the sender then sends them
+ * through cells. It also refuses if the target is memory of the Java heap, if the permission is lost, or if the packet
+ * is dropped.
  *
  * <p>Threading: single-writer (the holder of the receive lock); {@link #isReadable} any thread.
  */
@@ -95,7 +96,7 @@ final class Borrower {
         return true;
     }
 
-    /** Has {@link #isReadable} answer false until the next grant, if one is to come. */
+    /** Makes {@link #isReadable} answer false until the next grant, if another grant will follow. */
     private void awaitGrant() {
         if (!ended && (refused || takenBytes > grantedBytes)) {
             awaitedGrant = grantedBytes;

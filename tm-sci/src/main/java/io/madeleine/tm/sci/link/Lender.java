@@ -10,9 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending end of loans. It writes into a cell where a block lies, instead of copying the block, and grants the
  * bytes that the receiver has read. A byte counts only when it is granted, and the lender grants it only while the
- * block's memory exists and still belongs to the message. So bytes never count that were read from memory that was
- * freed, or that was given back when the message was aborted. Cells carry what replaces them. There is at most one loan
- * at a time.
+ * block's memory exists and still belongs to the message. So bytes that were read from freed memory, or from memory
+ * given back by an abort, never count. Cells carry what replaces them. There is at most one loan at a time.
  *
  * <p>Threading: single-writer (the holder of the send lock); {@link #isAnswered()} any thread.
  */
@@ -120,12 +119,12 @@ public final class Lender {
     }
 
     /**
-     * Grants what the receiver has taken. Ends the loan if this is the whole block, if the receiver refuses the rest,
-     * or if the group's memory has been exchanged.
+     * Grants what the receiver has taken. Ends the loan if that is the whole block, if the receiver refuses the rest,
+     * or if other memory has replaced the group's.
      *
      * @param trailer header of the empty packet that follows the group, or 0
      * @return whether there was anything to do
-     * @throws IllegalStateException if the memory has been freed; the loan ends when the caller has exchanged it
+     * @throws IllegalStateException if the memory has been freed; the loan ends when the caller has replaced it
      */
     @SuppressWarnings("MemorySegmentReferenceEquality") // what replaces freed memory may lie at the same address
     boolean settle(BufferGroup group, long trailer) {

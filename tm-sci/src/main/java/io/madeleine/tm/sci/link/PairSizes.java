@@ -53,8 +53,8 @@ public record PairSizes(int ringBytes, int cellBytes, int cells) {
     }
 
     /**
-     * Halves whatever takes most memory: the ring, the size of the cells, or, once a cell is one page, the number of
-     * cells.
+     * Halves the part that takes most memory: the ring, the size of the cells, or, once a cell is one page, the number
+     * of cells.
      */
     private PairSizes smaller(int minRingBytes) {
         boolean minimalCells = cellBytes == OrderedWords.PAGE_BYTES && cells == MIN_CELLS;

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li><b>State</b>: the side still sends, has finished, has closed, has found the protocol broken, or has given the
  *       connection up.
- *   <li><b>Watch</b>: 1 while the side polls the connection directly, or does not care about arrivals. While it is 0,
- *       the peer has to announce what it sends in the side's inbox.
+ *   <li><b>Watch</b>: 1 while the side polls the connection directly, or ignores arrivals. While it is 0, the peer has
+ *       to announce what it sends in the side's inbox.
  *   <li><b>Room wanted</b>: 1 if the side could not send and wants an announcement when there is room.
  * </ul>
  *
@@ -87,7 +87,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
 
     private volatile boolean cut;
 
-    /** Closed, or the segment was cut short: nobody may access its memory. */
+    /** Closed, or the segment was cut short: no thread may access its memory. */
     private volatile boolean untouchable;
 
     private volatile int stalledLinks;
@@ -108,7 +108,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
      * Makes the connection of a segment.
      *
      * @param bury takes the closed connection, which the polling thread has to {@linkplain #free free}
-     * @param whenFreed told just before the memory is freed
+     * @param whenFreed called just before the memory is freed
      */
     public SciConnection(
             PairSegment segment,
@@ -260,7 +260,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
      * Announces to the peer that data was written for it, unless the peer watches. Needs no fence after that write, see
      * {@link WatchList}. Any thread.
      *
-     * @param isAllRead whether the peer has read it: then nobody has to wake the peer
+     * @param isAllRead whether the peer has read it: then no sender has to wake the peer
      */
     void announce(BooleanSupplier isAllRead) {
         if (!untouchable && !isWatchedByPeer()) {
@@ -339,7 +339,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
         if (untouchable || cut) {
             return;
         }
-        breach = reason; // First, so that whoever sees the cut can tell the reason.
+        breach = reason; // First, so that a thread that sees the cut can tell the reason.
         cut = true;
         receiveEnded = true;
         sendEnded = true;
@@ -486,7 +486,7 @@ public final class SciConnection implements ProtocolConnection, Watched {
             breakUp("its state is 0x" + Long.toHexString(state));
         }
         if (state >= FINISHED || gone) {
-            endOfPeer = endOfPeer(state); // first, so that whoever finds a link closed can tell the reason
+            endOfPeer = endOfPeer(state); // first, so that a thread that finds a link closed can tell the reason
         }
         if (state >= CLOSED || gone) {
             sendEnded = true;

@@ -5,22 +5,22 @@ import java.util.function.LongPredicate;
 
 /**
  * How long to watch a sleeping peer before ringing for it. The session's own thread of a peer sleeps while the program
- * computes. If the program's thread is about to wait, it reads within a microsecond what was sent, or takes over from
- * the sleeper. A ring takes both processors for tens of microseconds: the sender's for a system call, the peer's for a
- * thread that finds nothing left to do. So a sender watches for some microseconds whether the peer does either. After
- * {@link #MOST_USELESS} useless times it watches only now and then: a process that only handles messages wakes up by
- * rings alone.
+ * computes. If the program's thread is about to wait, then within a microsecond it reads what was sent, or takes over
+ * from the sleeper. A ring occupies both processors for tens of microseconds: the sender's with a system call, the
+ * peer's with a thread that finds nothing left to do. So a sender first watches for some microseconds whether the peer
+ * reads or takes over. After {@link #MOST_USELESS} useless delays it watches only now and then: only rings wake a
+ * process that only handles messages.
  *
  * <p>Threading: thread-safe; a lost update does no harm.
  */
 final class RingDelay {
-    /** Some microseconds; about ten times what a thread takes that begins to wait. */
+    /** Some microseconds; about ten times as long as a thread takes to begin to wait. */
     static final int LOOKS = 128;
 
-    /** So many useless delays in a row end the delays. */
+    /** This many useless delays in a row end the delays. */
     static final int MOST_USELESS = 8;
 
-    /** Of rings without a delay, one in so many tries it again. */
+    /** Of the rings without a delay, one in this many tries a delay again. */
     static final int BETWEEN_TRIES = 16;
 
     private int useless;

@@ -124,8 +124,8 @@ public final class SciProgress implements ProgressSource {
     }
 
     /**
-     * Whether a thread sleeps, or the polling thread stands in for it for a moment, so that senders ring for what
-     * nobody reads. A hint for other threads.
+     * Whether a thread sleeps, or the polling thread stands in for it for a moment, so that senders ring for unread
+     * data. A hint for other threads.
      */
     public boolean mayBeRungFor() {
         return asleep || forAMoment;
@@ -240,7 +240,7 @@ public final class SciProgress implements ProgressSource {
             if (connection != null) {
                 connection.reportIfCutOff();
             }
-            return 0; // An announcement for a connection that is gone.
+            return 0; // The announcement was for a connection that is gone.
         }
         boolean dense = areDense(connection, nowNs);
         if (dense || !forAMoment || !connection.isUnwatched()) { // A watched one is announced by its reader alone.
@@ -248,7 +248,7 @@ public final class SciProgress implements ProgressSource {
         }
         int work = connection.deliver();
         if (connection.isInterested() && connection.isReadable()) {
-            // For example, a message that waits for its handler: nobody will announce it a second time.
+            // For example, a message that waits for its handler: no peer will announce it a second time.
             watchList.addAnnounced(connection);
         }
         connection.lookAtPeer();

@@ -104,15 +104,15 @@ public final class WatchList {
     }
 
     /**
-     * Clears the watch word, so that the connection may leave the list once it has settled. A connection that nobody
-     * wants to read from leaves at once.
+     * Clears the watch word, so that the connection may leave the list once it has settled. A connection from which no
+     * thread wants to read leaves at once.
      *
      * @return whether the connection is still on the list
      */
     private boolean startLeaving(int i) {
         Watched connection = get(i);
         if (connection.isClosed() || !connection.isInterested()) {
-            // The peer need not announce what nobody wants to read; a reader that becomes interested announces it.
+            // The peer need not announce what no thread wants to read; a reader that becomes interested announces it.
             leave(i);
             return false;
         }

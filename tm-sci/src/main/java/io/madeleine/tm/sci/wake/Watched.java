@@ -13,7 +13,7 @@ public interface Watched {
     /** Whether the memory must not be accessed. */
     boolean isClosed();
 
-    /** Whether somebody wants to read from the connection. */
+    /** Whether a thread wants to read from the connection. */
     boolean isInterested();
 
     /** Whether a link has data to read. */
@@ -75,9 +75,9 @@ public interface Watched {
     int noteAnnouncement(long nowNs, long withinNs);
 
     /**
-     * Whether the announcement was only for a message that has been read since, or that nobody wants yet. A reader that
-     * becomes interested announces the latter again. A connection that somebody wants to
-     * read from and whose peer announces nothing is not quiet: it has to go onto the watch list.
+     * Whether the announcement was only for a message that has been read since, or that no thread wants yet. A reader
+     * that becomes interested announces the latter again. A connection is not quiet if a thread wants to read from it
+     * and its peer announces nothing: it has to go onto the watch list.
      */
     boolean isQuiet();
 
