@@ -23,7 +23,7 @@ final class Grace {
         shortUntilNs = nowNs;
     }
 
-    /** Whether threads began to poll so often that a thread which leads for them had better leave the lead to them. */
+    /** Whether threads began to poll so often that a thread that leads for them should leave the lead to them. */
     static boolean isOften(int polls, long elapsedNs) {
         return polls > elapsedNs / SHORTEST_NS;
     }
@@ -39,9 +39,9 @@ final class Grace {
     }
 
     /**
-     * Threads of the program have begun to poll so many times since the last call, {@code elapsedNs} ago.
+     * Threads of the program have begun to poll {@code polls} times since the last call, {@code elapsedNs} ago.
      *
-     * @param isPolled whether one of them polls now: where processes share a processor each waits for long
+     * @param isPolled whether one of them polls now: where processes share a processor, each waits for a long time
      */
     void hasPassed(int polls, boolean isPolled, long nowNs, long elapsedNs) {
         boolean mayGrow = nowNs - shortUntilNs >= 0 && (isPolled || isOften(polls, elapsedNs));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the leader.
  */
 final class Leading {
-    /** The clock is read once in so many rounds: reading it costs as much as a round of an idle network. */
+    /** The clock is read once in this many rounds: reading it costs as much as a round of an idle network. */
     static final int CLOCK_ROUNDS = 16;
 
     /**

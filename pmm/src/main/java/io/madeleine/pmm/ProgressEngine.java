@@ -31,7 +31,7 @@ public final class ProgressEngine implements AutoCloseable {
     /** The deadline of a wait that has none. */
     public static final long NO_DEADLINE = Long.MAX_VALUE;
 
-    /** Every so many yields a virtual thread parks instead: a park takes about 50 us, a yield less than 1 us. */
+    /** A virtual thread parks in place of one yield in this many: a park takes about 50 us, a yield less than 1 us. */
     private static final int ASIDE_YIELDS = 16;
 
     /** How long {@link #close} waits for a handler that another thread than the leader runs. */
@@ -69,7 +69,7 @@ public final class ProgressEngine implements AutoCloseable {
         this(name, reactor, policy, demands, SpareProcessor.of(policy));
     }
 
-    /** For tests of the policy, which must hold whatever else the machine does. */
+    /** For tests of the policy, which must hold even on a busy machine. */
     ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands, SpareProcessor processor) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);

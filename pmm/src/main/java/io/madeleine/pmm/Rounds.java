@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: {@link #run}, {@link #arm} and {@link #disarm} belong to the leader; the rest is thread-safe.
  */
 final class Rounds {
-    /** Polls the reactor once in so many rounds: its events are rare, and a poll is a system call. */
+    /** Polls the reactor once in this many rounds: its events are rare, and a poll is a system call. */
     private static final int REACTOR_ROUNDS = 1024;
 
     /** The result of a round in which a handler has released the lead: the caller is no longer the leader. */

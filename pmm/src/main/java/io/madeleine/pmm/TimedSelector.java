@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 /**
  * Selects with a timeout exact to microseconds, although the JDK's selector counts milliseconds: an alarm ends a wait
  * of less than a millisecond. The alarm's thread starts with the first such wait. A wait may end late by a fiftieth of
- * its length, if it then takes whole milliseconds: to be exact it would have to wake up a second time.
+ * its length if it then takes whole milliseconds: an exact end would need a second wake-up.
  *
  * <p>Threading: one thread at a time selects.
  */

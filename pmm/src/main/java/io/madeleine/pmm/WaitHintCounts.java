@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the wait hints of those that the leader polls for: parked threads, and channels with a handler.
+ * Counts the wait hints for the leader's polling: those of parked threads, and of channels with a handler.
  *
  * <p>Threading: thread-safe.
  */
