@@ -22,12 +22,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Arrivals {
     /**
-     * How often the expected sender is polled directly before all networks are polled: a few microseconds. With less,
-     * two processes that have once missed each other's polls would never meet again in time.
+     * How often the expected sender is polled directly before all networks are polled: a few microseconds. With fewer
+     * polls, two processes that have once missed each other's polls would never meet again in time.
      */
     private static final int DIRECT_POLLS = 128;
 
-    /** After so many messages found by direct polls, all networks are polled once, so that other senders are served. */
+    /**
+     * After this many messages found by direct polls, all networks are polled once, so that other senders are served.
+     */
     private static final int LOOKS_IN_A_ROW = 64;
 
     private final SwitchedChannel channel;

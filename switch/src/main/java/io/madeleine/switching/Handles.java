@@ -12,8 +12,8 @@ import java.util.function.Function;
  * garbage collector.
  *
  * <p>An object that the thread now beginning a message has closed itself is reused at once. An object that another
- * thread closed, or whose completion somebody has, is reused only after several other messages: a late second
- * {@code close}, or a late look at the completion, then does no harm.
+ * thread closed, or whose completion the program has, is reused only after several other messages: a late second {@code
+ * close}, or a late look at the completion, then does no harm.
  *
  * <p>Threading: confined to the thread that begins a message, one at a time.
  *

@@ -130,7 +130,7 @@ final class ReceiveHalf {
         }
     }
 
-    /** Whether a message has begun that those who poll go on with; cheap and imprecise. */
+    /** Whether a message has begun that polling threads continue; cheap and imprecise. */
     boolean isUnderWay() {
         int seen = reception.now();
         return seen == OPEN || seen == ENDING || seen == DISCARDING;

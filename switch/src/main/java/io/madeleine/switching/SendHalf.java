@@ -555,7 +555,7 @@ final class SendHalf implements Step {
             return false;
         }
         if (status == LinkStatus.CLOSED) {
-            stopped = true; // the connection may learn of the loss later than whoever begins the next message
+            stopped = true; // the thread that begins the next message may learn of the loss before the connection does
         }
         return conclude(status == LinkStatus.COMPLETE ? sendAbort.why() : connection.failure());
     }

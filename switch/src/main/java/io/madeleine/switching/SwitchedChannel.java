@@ -405,7 +405,7 @@ public final class SwitchedChannel implements Channel {
     // ---- peers that leave, and the end
 
     /**
-     * The session has given a peer up: waits for it end, and nothing of it is received any more, even if it is alive.
+     * The session has given a peer up: waits for it end, and nothing from it is received any more, even if it is alive.
      */
     public void peerLost(int rank, boolean orderly, String reason) {
         SwitchedConnection connection = connectionOrNull(rank);
@@ -479,7 +479,7 @@ public final class SwitchedChannel implements Channel {
         return false;
     }
 
-    /** The session begins to close: from now on failing calls give that as the reason, whatever the peers do. */
+    /** The session begins to close: from now on failing calls give that as the reason, even if a peer ends. */
     void startClosing() {
         closing = true;
     }

@@ -12,10 +12,10 @@ package io.madeleine.switching;
  * <p>Threading: any thread; concurrent calls may lose a count, which costs or saves a pause.
  */
 final class TemporalSlip {
-    /** A message that is found within so many polls was written while the receiver polled. */
+    /** A message that is found within this many polls was written while the receiver polled. */
     static final int SOON_POLLS = 4;
 
-    /** A stream is dense after so many messages that were found soon. */
+    /** A stream is dense after this many messages that were found soon. */
     static final int DENSE_COUNT = 16;
 
     /** Longer than the messages of two cache lines take to write; about as long as one message takes to cross. */
