@@ -133,7 +133,7 @@ final class PeerFailures implements AutoCloseable {
 
     /**
      * A connection to the peer was lost. The peer counts as dead unless it proves to have left within a moment: a
-     * broken connection is noticed sooner than the peer's goodbye. Returns at once, whatever locks the caller holds.
+     * broken connection is noticed sooner than the peer's goodbye. Returns at once, even if the caller holds locks.
      */
     void suspect(int rank, LossKind kind, String reason) {
         lock.lock();
@@ -164,8 +164,8 @@ final class PeerFailures implements AutoCloseable {
     }
 
     /**
-     * The peer is alive and has lost its connection to this process. If this process has lost it, too, what it has seen
-     * itself tells more.
+     * The peer is alive and has lost its connection to this process. If this process has lost the connection, too, its
+     * own observation tells more.
      */
     void gaveUp(int rank, String reason) {
         Loss loss;

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 final class SessionEnd implements Bootstrap.EndListener {
     private static final int MAX_CODE = 255;
 
-    /** How long an aborting thread waits for the server to tell which abort came first. */
+    /** How long an aborting thread waits for the server to say which abort came first. */
     private static final long VERDICT_MS = 1_000;
 
     private final Membership membership;
@@ -34,9 +34,7 @@ final class SessionEnd implements Bootstrap.EndListener {
     private final AtomicBoolean taken = new AtomicBoolean();
     private volatile Runnable afterwards = () -> {};
 
-    /**
-     * @param replacement the action that ends the process instead of {@code System.exit}; empty for {@code System.exit}
-     */
+    /** @param replacement the action that ends the process; empty for {@code System.exit} */
     SessionEnd(SessionConfig config, Optional<ExitAction> replacement) {
         this.membership = config.membership();
         this.timeoutNs = config.timeouts().abortNs();

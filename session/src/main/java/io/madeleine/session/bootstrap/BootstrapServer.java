@@ -70,7 +70,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
     /** How the processes of ranks ended, in the order of their ends: the first end may be the cause of the others. */
     private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
 
-    /** What processes did that exited without leaving, by process id, until the launcher asks. */
+    /** By process id, what processes that exited without leaving did wrong, until the launcher asks. */
     private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
 
     private volatile Optional<Function<LaunchSpec, LaunchedGroup>> launching = Optional.empty();
@@ -84,7 +84,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
     private volatile IntConsumer missedListener = _ -> {};
     private String onlySession = "";
 
-    /** A launch request: who has sent it, and its number there. */
+    /** A launch request: its sender, and its number there. */
     private record LaunchKey(ControlSender sender, long id) {}
 
     /**
@@ -363,7 +363,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
 
     @Override
     public void exitedInside(int rank, Exit exit) {
-        if (settings.serverRank() < 0) { // else there is no launcher, which would ask for it
+        if (settings.serverRank() < 0) { // else there is no launcher that would ask for it
             exitedInside.put(exit.pid(), Exit.sentence(rank, "is gone", exit.reason()));
         }
     }

@@ -78,7 +78,8 @@ final class BootstrapSession {
         void aborted(ControlMessage.SessionAbort end);
 
         /**
-         * Why the last refused process was refused, as a text to append for those who wait; empty if none was refused.
+         * Why the last refused process was refused, as a text to append for the processes that wait; empty if none was
+         * refused.
          */
         String rejection();
 
@@ -438,8 +439,8 @@ final class BootstrapSession {
     }
 
     /**
-     * Tells the process that runs this server to end, or that it may. The others are told before, since they cannot be
-     * told afterwards; one that does not read delays this only for a bounded time.
+     * Tells the process that runs this server to end, or that it may end. The others are told before, since they cannot
+     * be told afterwards; a process that does not read delays this only for a bounded time.
      */
     private void tellServersProcess(ControlMessage notice) {
         if (settings.serverRank() < 0) {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class RemoteLaunches {
     private static final long ANSWER_S = 60;
 
-    /** Those that are not answered, and those whose processes have not all ended. */
+    /** The requests that are not answered, or whose processes have not all ended. */
     private final Map<Long, CompletableFuture<List<LaunchedProcess>>> requests = new ConcurrentHashMap<>();
 
     private final AtomicLong ids = new AtomicLong();

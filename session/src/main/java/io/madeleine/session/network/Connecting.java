@@ -66,7 +66,7 @@ public final class Connecting {
     /**
      * Connects along all routes and waits until every connection is made.
      *
-     * @param firstDeath which peer has died first, and why; whoever learns of a death calls {@link #peerDied}
+     * @param firstDeath which peer has died first, and why; a thread that learns of a death calls {@link #peerDied}
      * @throws SessionException if a connection fails, a peer dies, or the deadline passes
      */
     public List<Made> connect(List<Route> routes, Supplier<Optional<String>> firstDeath, long deadlineNs) {
@@ -98,7 +98,7 @@ public final class Connecting {
     }
 
     /**
-     * Reserves what the connections need that this process initiates.
+     * Reserves what the connections that this process initiates need.
      *
      * @return the routes that lack something, with what they lack
      */
