@@ -12,9 +12,9 @@ import jdk.net.ExtendedSocketOptions;
 
 /**
  * The TCP keep-alive options that detect a silently cut link over an idle connection after {@code
- * madeleine.peer-timeout}. The kernels probe and answer whatever their processes do. The kernel does not probe a
- * connection with bytes in flight; see {@link PathWatch} for these. (TCP_USER_TIMEOUT would not help: it also ends a
- * connection whose receiver answers but does not read for so long.)
+ * madeleine.peer-timeout}. The kernels probe and answer even if their processes are busy or stopped. The kernel does
+ * not probe a connection with bytes in flight; see {@link PathWatch} for these. (TCP_USER_TIMEOUT would not help: it
+ * also ends a connection whose receiver answers but does not read for that time.)
  *
  * <p>Threading: immutable.
  *

@@ -22,7 +22,7 @@ public final class Pool<T> {
         this.maker = maker;
     }
 
-    /** Takes an idle object, in whatever state, or a new one. */
+    /** Takes an idle object, in any state, or a new one. */
     public T take() {
         for (int i = 0; i < KEPT; i++) {
             if (kept.getPlain(i) != null) {

@@ -36,7 +36,7 @@ public final class StreamBuffers {
         return pool.take();
     }
 
-    /** Takes a buffer with room for at least so many bytes, larger than the others if necessary. */
+    /** Takes a buffer with room for at least this many bytes, larger than the others if necessary. */
     StreamBuffer take(int bytes) {
         StreamBuffer taken = pool.take();
         return taken.bytes().capacity() < bytes ? StreamBuffer.of(bytes) : taken;

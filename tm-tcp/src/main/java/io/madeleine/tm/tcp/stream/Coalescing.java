@@ -57,8 +57,8 @@ public final class Coalescing {
     }
 
     /**
-     * Notes that an output has held back a message. Called under its lock; {@link #startTimer} follows
-     * without it. Costs almost nothing while a stream goes on.
+     * Notes that an output has held back a message. Called under its lock; {@link #startTimer} follows without it.
+     * Costs almost nothing while a stream continues.
      */
     void kept(StreamOutput output, boolean isNew) {
         if (keeper != output) {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamOutput {
     /**
-     * False only to measure its worth (Nemesis, section 3.4): then the thread that drives the engine sends each
-     * packet.
+     * False only to measure the gain of direct sends (Nemesis, section 3.4): then the thread that drives the engine
+     * sends each packet.
      */
     private static final boolean SEND_BYPASS =
             !System.getProperty("io.madeleine.tm.tcp.send-bypass", "true").equals("false");

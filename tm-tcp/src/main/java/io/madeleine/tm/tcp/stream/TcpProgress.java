@@ -169,7 +169,7 @@ public final class TcpProgress implements ProgressSource {
     }
 
     /**
-     * Refuses while a connection is hot, or with so many connections that to check them takes longer than a wake-up.
+     * Refuses while a connection is hot, or with so many connections that checking them takes longer than a wake-up.
      */
     @Override
     public boolean rearm() {

@@ -14,7 +14,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half of a {@link TlsWire}: decrypts records, of which one read brings several.
+ * The receiving half of a {@link TlsWire}: decrypts records, several of which may arrive with one read.
  *
  * <p>Threading: one thread at a time; {@link #hasArrived} is a hint for others.
  */
