@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to caller.
  */
 public final class Arguments {
-    /** The longest second block that is worth the call: a longer one takes steps anyway, and does not fit a packet. */
+    /** The longest second block that is worth a try in one step: a longer one does not fit a packet. */
     private static final int MOST_AT_ONCE_BYTES = 1 << 14;
 
     private static final int INITIAL_BYTES = 128;

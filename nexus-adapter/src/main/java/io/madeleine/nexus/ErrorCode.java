@@ -13,7 +13,7 @@ public enum ErrorCode {
     CANCELLED(1),
     /** None of the other kinds. */
     UNKNOWN(2),
-    /** The argument is wrong, whatever the state of the service. */
+    /** The argument is wrong in any state of the service. */
     INVALID_ARGUMENT(3),
     /** The deadline has passed. */
     DEADLINE_EXCEEDED(4),

@@ -21,8 +21,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The implementation behind a {@link Context}, for one-way requests: creates the parts that send and receive them,
- * through which these find each other. Typed calls and the wide area are built upon it ({@link NodeListener}).
+ * The implementation behind a {@link Context}, for one-way requests: creates the parts that send and receive them; the
+ * parts find each other through it. Typed calls and the wide area are built upon it ({@link NodeListener}).
  *
  * <p>Threading: thread-safe.
  */
@@ -79,7 +79,7 @@ final class Node {
         this.barrier = new Barrier(this, system);
     }
 
-    /** Adds a part that is built upon this node. They hear of everything in the order in which they were added. */
+    /** Adds a part that is built upon this node. Parts are told of events in the order in which they were added. */
     void add(NodeListener listener) {
         listeners.add(listener);
     }

@@ -288,7 +288,7 @@ final class Peer {
         droppedAfter = call;
     }
 
-    /** Whether a message was dropped since a call began, which it may have been meant for. */
+    /** Whether a message was dropped since a call began; it may have been the call's answer. */
     boolean hasDroppedSince(long call) {
         return call <= droppedAfter;
     }

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Refused calls of one peer until it is notified. The notice waits while anything else is queued for the peer: answers
- * go first, one notice covers many calls, and a caller that learns of its refusal later also repeats its call later.
+ * Keeps the refused calls of one peer until the peer is notified. The notice waits while anything else is queued for
+ * the peer: answers go first, one notice covers many calls, and a caller that learns of its refusal later also repeats
+ * its call later.
  *
  * <p>Threading: thread-safe.
  */

@@ -88,7 +88,7 @@ final class WanRoute extends Route {
 
     /**
      * Whether an accepted connection gives back its place among {@link ContextOptions#maxAttached} now: true once,
-     * although what follows a loss is repeated when memory was short.
+     * although the steps after a loss are repeated if memory was short.
      */
     boolean leavesPlace() {
         boolean held = holdsPlace;

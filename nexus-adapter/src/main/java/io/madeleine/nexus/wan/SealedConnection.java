@@ -55,7 +55,7 @@ public final class SealedConnection implements AutoCloseable {
         socket.setSoTimeout(timeoutMs);
     }
 
-    /** Closes the connection after that time, unless the deadline is lifted before: whatever comes meanwhile. */
+    /** Closes the connection after that time, even if data arrives meanwhile, unless the deadline is lifted before. */
     public Deadline closeAfter(int timeoutMs) {
         return new Deadline(socket, timeoutMs);
     }
