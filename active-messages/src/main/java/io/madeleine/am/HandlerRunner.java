@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs handlers one at a time, in the thread that brings a task. If a handler is running, the task is queued, and the
+ * Runs handlers one at a time, in the thread that posts a task. If a handler is running, the task is queued, and the
  * thread that runs the handler runs the task next. So no thread waits for handlers, and no handler is interrupted by
  * another one, not even by one that it causes itself.
  *
@@ -95,7 +95,7 @@ public final class HandlerRunner {
                 run(null, step);
                 ran = true;
             } finally {
-                if (!ran && next != null) { // the stack has ended, for instance: the others are for the next caller
+                if (!ran && next != null) { // stack overflow, for instance: the next caller runs the rest
                     putBack(next);
                 }
             }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bounded queue of messages to one peer that handlers, which must not wait, could not send at once. A {@link
- * SendTask} empties it. A thread that may wait, and wants to send while messages are queued, has a place in the queue
- * too, which keeps the order; it is woken alone, when all before it have been sent, and then sends by itself.
+ * SendTask} empties it. A thread that may wait, and wants to send while messages are queued, gets a place in the queue,
+ * too, which keeps the order. When all messages before it have been sent, it alone is woken and sends its message.
  *
  * <p>Threading: thread-safe. One thread at a time empties it.
  */
@@ -168,7 +168,7 @@ public final class SendQueue {
         }
     }
 
-    /** The connection is lost: tells all queued messages. */
+    /** The connection is lost: calls {@link QueuedMessage#lost} for each queued message. */
     public void lost() {
         fail(null);
     }
@@ -242,7 +242,7 @@ public final class SendQueue {
         return true;
     }
 
-    /** Tells the thread that its turn has come; it wakes the queue when it has sent. */
+    /** Tells the thread that its turn has come; the thread continues the queue when it has sent. */
     private static boolean tell(Place place) {
         place.comes();
         return true;
