@@ -4,7 +4,7 @@ package io.madeleine.linux;
 final class Downcalls {
     private Downcalls() {}
 
-    /** Returns the exception to throw for what a downcall has thrown, since no downcall declares one; throws errors. */
+    /** Returns the exception to throw for a throwable of a downcall, since no downcall declares one; throws errors. */
     static RuntimeException unexpected(Throwable e) {
         if (e instanceof Error error) {
             throw error;

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A set of descriptors for {@code poll(2)}. Its first entry is an event descriptor, which ends waits.
  *
  * <p>Threading: as {@link DescriptorPoller.Poll} says. {@link #close} frees the memory of the entries, so no thread may
- * poll any more when it is called. A thread may still wake the set up: who ends last frees it.
+ * poll any more when it is called. A thread may still wake the set up: the last of the threads to finish frees the set.
  */
 final class PollSet implements DescriptorPoller.Poll {
     /** struct pollfd: int fd, short events, short revents. */
@@ -105,7 +105,7 @@ final class PollSet implements DescriptorPoller.Poll {
     @Override
     public void wakeUp() {
         if (users.getAndUpdate(now -> now < 0 ? now : now + 1) < 0) {
-            return; // closed: its descriptor may be another's by now
+            return; // closed: its descriptor may belong to something else by now
         }
         try {
             PollCalls.write(event, one);

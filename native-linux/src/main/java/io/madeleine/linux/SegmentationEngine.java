@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * Datagrams by segmentation offload: one system call hands the system a block that it cuts into datagrams of one size
- * ({@code UDP_SEGMENT}), and takes datagrams of one sender that the system has put together ({@code UDP_GRO}). Since
- * Linux 5.0.
+ * ({@code UDP_SEGMENT}), and another takes datagrams of one sender that the system has put together ({@code UDP_GRO}).
+ * Since Linux 5.0.
  *
  * <p>Threading: thread-safe, immutable.
  */

@@ -10,26 +10,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The datagrams of one socket by segmentation offload. Datagrams of one size to one peer, and a shorter last one, are
- * kept side by side and leave by one call. What the system has put together is handed out one by one. A long datagram
- * passes without a copy. Where the system refuses to cut, datagrams leave one by one.
+ * kept side by side and leave by one call. Datagrams that the system has put together are handed out one by one. A long
+ * datagram passes without a copy. Where the system refuses to cut, datagrams leave one by one.
  *
  * <p>Threading: as {@link io.madeleine.pmm.spi.DatagramEngine.Batches}.
  */
 final class SegmentedDatagrams implements DatagramEngine.Batches {
-    /** The system cuts a block into so many datagrams at most. */
+    /** The system cuts a block into at most this many datagrams. */
     private static final int MOST_SEGMENTS = 64;
 
     /** The longest block: what one IPv6 packet carries. */
     private static final int MOST_BYTES = 65_487;
 
-    /** Longer datagrams leave alone: to copy them costs more than the call that is saved. */
+    /** Longer datagrams leave one by one: copying them costs more than the saved call. */
     private static final int MOST_KEPT_BYTES = 9_000;
 
     private final int socket;
     private final Outgoing out;
     private final Incoming in;
 
-    /** Not closed: a thread may be inside a call that has found nothing to do. */
+    /** Never closed: a thread may still be inside a call that finds nothing to do. */
     private final Arena arena = Arena.ofAuto();
 
     private volatile boolean closed;
@@ -91,7 +91,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
         private int keptBytes;
         private boolean isEnded;
 
-        /** Datagrams leave one by one, those before this offset have left; negative while they leave together. */
+        /** While datagrams leave one by one, those before this offset have left; negative while they leave together. */
         private int singlyFrom = -1;
 
         private boolean foundTooLarge;
@@ -147,7 +147,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
                 if (sent >= 0 || count == 1) {
                     return emptied(outcome(sent));
                 }
-                singlyFrom = 0; // the system says of all what may be true of one, or it cannot cut for this path
+                singlyFrom = 0; // perhaps the error concerns one datagram only, or the system cannot cut for this path
                 foundTooLarge = false;
                 foundFailure = false;
                 isEnded = true;
@@ -162,7 +162,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
                 foundFailure |= sent < 0;
                 singlyFrom += bytes;
             }
-            isRefused = !foundFailure; // each can leave alone, so it was the cutting; else the network may be down
+            isRefused = !foundFailure; // if each could leave alone, cutting was the cause; else the network may be down
             return emptied(foundTooLarge ? TOO_LARGE : SENT);
         }
 
@@ -179,7 +179,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
             return message.send(socket, memory);
         }
 
-        /** What other errors say, such as a network that is down, is that a datagram is lost. */
+        /** Any other error, such as a network that is down, counts as a lost datagram. */
         private static int outcome(long sent) {
             if (sent == SocketCalls.EAGAIN) {
                 return FULL;

@@ -15,8 +15,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Internet addresses as the system has them ({@code struct sockaddr_in}, {@code sockaddr_in6}), with a memory for those
- * that were used before: another use allocates nothing. Two addresses that share a place in the memory displace each
+ * Internet addresses in the system's form ({@code struct sockaddr_in}, {@code sockaddr_in6}), with a cache of those
+ * that were used before: another use allocates nothing. Two addresses that share a place in the cache displace each
  * other.
  *
  * <pre>
