@@ -29,7 +29,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
      */
     public static final int MAX_UNAUTHENTICATED = 2_048;
 
-    /** After so long without a failure the acceptor admits twice as many connections again. */
+    /** After this time without a failure the acceptor admits twice as many connections again. */
     private static final long RECOVERED_NS = 10_000_000_000L;
 
     /** The system may use less. */
@@ -102,7 +102,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         try {
             server.register(selector, SelectionKey.OP_ACCEPT);
             thread = Thread.ofPlatform().daemon().name(settings.threadName()).start(this::serve);
-        } catch (IOException | RuntimeException | Error e) { // no thread to be had, for instance
+        } catch (IOException | RuntimeException | Error e) { // no thread can be started, for instance
             server.close();
             selector.close();
             throw e;

@@ -7,8 +7,8 @@ import java.util.Set;
 
 /**
  * The connections whose peers have not yet proved that they know the secret: a bounded number, each for a bounded time.
- * If there are too many, the one that has been silent for longest loses its place. A peer that knows the secret needs
- * only milliseconds, and tries again if it loses its place.
+ * If there are too many, the connection that has been silent for longest loses its place. A peer that knows the secret
+ * needs only milliseconds, and tries again if it loses its place.
  *
  * <p>Threading: confined to one thread.
  *
