@@ -69,10 +69,10 @@ public interface Channel {
      * {@link OutgoingMessage#endPacking()} in one call. The same bytes travel; for a small message the call needs a
      * fraction of the instructions. The receiver may use {@code receive} or unpack block by block, with the same modes.
      *
-     * <p>When this call returns or throws, the block may be changed, whatever the modes say. If the call throws, the
-     * message was not sent, or it is aborted: a retry does not deliver it twice. If the message had already left when a
-     * deadline or an interrupt was noticed, it is delivered and the call returns normally, with the interrupt status
-     * set. Does not allocate.
+     * <p>When this call returns or throws, the block may be changed, in all modes. If the call throws, the message was
+     * not sent, or it is aborted: a retry does not deliver it twice. If the message had already left when a deadline or
+     * an interrupt was noticed, it is delivered and the call returns normally, with the interrupt status set. Does not
+     * allocate.
      *
      * <p>Ownership: the block stays the caller's.
      *

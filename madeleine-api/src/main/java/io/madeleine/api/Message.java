@@ -18,8 +18,8 @@ public sealed interface Message extends AutoCloseable permits IncomingMessage, O
     int remote();
 
     /**
-     * Ends the message whatever its state: {@link OutgoingMessage#close()} and {@link IncomingMessage#close()} say how,
-     * and for what they may wait.
+     * Ends the message in any state: {@link OutgoingMessage#close()} and {@link IncomingMessage#close()} say how, and
+     * for what they may wait.
      */
     @Override
     void close();

@@ -92,8 +92,8 @@ public interface Session extends AutoCloseable {
     byte[] publicKey(int rank);
 
     /**
-     * Signs a message for this process; whoever has its {@link #publicKey} can verify the signature. The algorithm is
-     * Ed25519 over the length of the purpose in UTF-8 (four bytes, big-endian), the purpose, and the message.
+     * Signs a message for this process; anyone who has its {@link #publicKey} can verify the signature. The algorithm
+     * is Ed25519 over the length of the purpose in UTF-8 (four bytes, big-endian), the purpose, and the message.
      *
      * @param purpose what the signature is for; a signature is valid for its own purpose only
      */
