@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the packets of one link into the blocks that were unpacked from it. Blocks are gathered, and filled when their
- * data is there: from an asymmetric link in whatever parts arrive ({@code receive_sub_buffer_group}); from a symmetric
+ * data is there: from an asymmetric link in the parts that arrive ({@code receive_sub_buffer_group}); from a symmetric
  * link only after {@link #checkOut()}, when the group is known to equal the sent one. Blocks whose data has not arrived
  * are posted to the link, if it is a {@link PostingLink}.
  *

@@ -109,7 +109,7 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
      */
     public abstract void announce();
 
-    /** Whether gathered blocks have not begun to leave, so that an end mark can go in their packet. */
+    /** Whether there are gathered blocks that have not begun to leave, so that an end mark can go in their packet. */
     public abstract boolean holdsBlocks();
 
     /**
