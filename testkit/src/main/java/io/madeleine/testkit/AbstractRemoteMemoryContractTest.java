@@ -98,7 +98,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
             failure = why;
         }
 
-        /** Waits until so many operations are complete; throws a failure. */
+        /** Waits until this many operations are complete; throws the failure of one that failed. */
         void await(int count) {
             while (completed.get() < count) {
                 RemoteMemoryException why = failure;
@@ -132,7 +132,9 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
         return thrown.kind();
     }
 
-    /** Runs in another thread what may wait for the engine of a process, while both are polled; returns its result. */
+    /**
+     * Runs a call that may wait for a process's engine in another thread, and polls both processes; returns its result.
+     */
     private <T> T meanwhile(Supplier<T> call) {
         CompletableFuture<T> result = CompletableFuture.supplyAsync(
                 call, task -> Thread.ofPlatform().daemon().start(task));

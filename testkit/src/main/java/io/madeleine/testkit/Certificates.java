@@ -60,7 +60,7 @@ public final class Certificates {
         this(folder, name, format, -30, 60);
     }
 
-    /** One that is valid from so many days from now on for so many days. */
+    /** A certificate that becomes valid in {@code startDays} days, and stays valid for {@code days} days. */
     public Certificates(Path folder, String name, String format, int startDays, int days) {
         this.format = format;
         this.folder = folder;
@@ -83,7 +83,7 @@ public final class Certificates {
                     + "\", trusted = \"" + trusted.itself.certificate + "\"");
         }
 
-        /** The same for somebody who is not of this library. */
+        /** The same for a party that does not belong to this library. */
         public SSLContext context(Certificates trusted) throws IOException, GeneralSecurityException {
             KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(null, null);
@@ -111,7 +111,7 @@ public final class Certificates {
         return sign(subject, -1, 10);
     }
 
-    /** Signs one that is valid from so many days from now on for so many days. */
+    /** Signs a certificate that becomes valid in {@code startDays} days, and stays valid for {@code days} days. */
     public Signed sign(String subject, int startDays, int days) {
         return write(subject, newKeys(), startDays, days, false);
     }

@@ -198,7 +198,7 @@ abstract class ProgressContract extends PostingContract {
                     left.poll();
                 }
                 while (other.isAlive()) {
-                    left.poll(); // what the system had not taken at the end leaves in polls
+                    left.poll(); // bytes that the system had not taken at the end leave in polls
                 }
                 join(other);
             }

@@ -7,7 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what is logged: the level, and the text behind it.
+ * Keeps each log record as a line: the level, and then the text.
  *
  * <p>Threading: thread-safe.
  */

@@ -140,7 +140,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         return true;
     }
 
-    /** The least that the layer above does in an upcall: some modules detect the end only by this. */
+    /** Does the least that the layer above does in an upcall: some modules detect the end only by this. */
     int lookAtLinks() {
         connection().links().forEach(TransmissionLink::front);
         return 0;
