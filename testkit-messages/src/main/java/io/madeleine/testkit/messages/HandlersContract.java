@@ -213,7 +213,7 @@ abstract class HandlersContract extends ReuseContract {
         eventually("the actions are run", () -> actions.get() == count);
     }
 
-    /** An interrupt ends the wait, not the handlers that run in it; the engine cannot tell who has set it. */
+    /** An interrupt ends the wait, not the handlers that run in it; the engine cannot tell which thread has set it. */
     @Test
     void shouldHandleWholeMessagesInAWaitThatIsInterrupted() {
         open(2);

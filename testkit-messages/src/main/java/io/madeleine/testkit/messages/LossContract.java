@@ -31,8 +31,8 @@ abstract class LossContract extends ThreadsContract {
     private static final int MUCH = 24 << 20;
 
     /**
-     * How many such messages may vanish: a network may buffer one (a socket's buffers take 36 MiB), and drop another as
-     * it closes.
+     * The most such messages that may get lost: a network may buffer one (a socket's buffers take 36 MiB), and drop
+     * another when it closes.
      */
     private static final int MOST_SWALLOWED = 3;
 

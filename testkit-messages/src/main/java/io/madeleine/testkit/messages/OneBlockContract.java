@@ -379,7 +379,7 @@ abstract class OneBlockContract extends LayoutContract {
         });
     }
 
-    /** Whatever of it does not lie in one packet is not sent at all. */
+    /** A message that does not fit one packet is not sent at all. */
     @Test
     void shouldSendAHeaderAndABodyAtOnceOrNotAtAll() {
         open(2);
