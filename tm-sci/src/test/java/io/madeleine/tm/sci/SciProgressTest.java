@@ -451,7 +451,7 @@ class SciProgressTest {
         assertEquals(1, reader.received);
     }
 
-    /** Neglects one link until its sender has found no room: a receiver that is always faster leaves nothing to test. */
+    /** Neglects one link until its sender has found no room: an always faster receiver leaves nothing to test. */
     private static void readUntilStalled(
             AtomicInteger stalls, Reader neglected, Reader read, BooleanSupplier allSent, SplittableRandom random) {
         int seen = stalls.get();
