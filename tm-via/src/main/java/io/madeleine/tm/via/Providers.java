@@ -12,6 +12,7 @@ import java.net.UnknownHostException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -51,7 +52,8 @@ final class Providers {
         return provider.split(";", 2)[0];
     }
 
-    private static boolean isHardware(String provider) {
+    /** Whether this provider drives RDMA devices. */
+    static boolean isHardware(String provider) {
         return HARDWARE.contains(core(provider));
     }
 
@@ -73,7 +75,16 @@ final class Providers {
         if (provider.equals(SHM)) {
             return Optional.of(ShmFiles.newName(context.sessionId(), OPENED.incrementAndGet()));
         }
-        return adapter.address().or(() -> SOFTWARE.contains(core(provider)) ? Optional.of(LOOPBACK) : Optional.empty());
+        return address(adapter);
+    }
+
+    /** The own address of an adapter; empty if it leaves the choice to its provider, or if the provider is shm. */
+    static Optional<String> address(AdapterConfig adapter) {
+        Optional<String> provider = adapter.provider();
+        return provider.isEmpty() || provider.get().equals(SHM)
+                ? Optional.empty()
+                : adapter.address()
+                        .or(() -> SOFTWARE.contains(core(provider.get())) ? Optional.of(LOOPBACK) : Optional.empty());
     }
 
     /**
@@ -83,28 +94,64 @@ final class Providers {
      */
     static FabricInfo choose(FabricLibrary library, AdapterConfig adapter, ProcessContext context) {
         Optional<String> source = adapter.provider().flatMap(provider -> source(adapter, provider, context));
-        String key = ViaConfig.ROOT + ".adapters." + adapter.name();
-        if (!context.secretConfigured() && isReachable(adapter, source, key)) {
+        if (!context.secretConfigured() && isReachable(adapter, source)) {
             throw new SessionException("via: the adapter " + adapter.name()
                     + " can be reached from other hosts, so the session needs a secret; set madeleine.session.secret");
         }
-        FabricInfo.Query query = new FabricInfo.Query(
+        FabricInfo.Query query = query(adapter, source);
+        List<FabricInfo> offers = find(library, adapter, query);
+        Optional<FabricInfo> chosen = offers.stream()
+                .filter(offer ->
+                        adapter.provider().filter(offer.provider()::equals).isPresent())
+                .findFirst()
+                .or(() -> offers.stream().findFirst());
+        offers.stream().filter(offer -> chosen.filter(offer::equals).isEmpty()).forEach(FabricInfo::close);
+        FabricInfo offer = chosen.orElseThrow(() ->
+                new SessionException("via: " + Refusal.of(library, adapter).text()));
+        return withExtras(offer, query);
+    }
+
+    private static FabricInfo.Query query(AdapterConfig adapter, Optional<String> source) {
+        return new FabricInfo.Query(
                 adapter.provider(),
                 adapter.domain(),
                 source,
                 adapter.sizes().registered().isOn());
-        List<FabricInfo> offers = FabricInfo.find(library, query);
-        Optional<FabricInfo> chosen = offers.stream()
-                .filter(offer -> adapter.provider()
-                        .map(name -> name.equals(offer.provider()))
-                        .orElseGet(() -> isHardware(offer.provider())))
-                .findFirst()
-                .or(() -> offers.stream()
-                        .filter(_ -> adapter.provider().isPresent())
-                        .findFirst());
-        offers.stream().filter(offer -> chosen.filter(offer::equals).isEmpty()).forEach(FabricInfo::close);
-        FabricInfo offer = chosen.orElseThrow(() -> new SessionException(refusal(library, adapter, source, key)));
-        return withExtras(offer, query);
+    }
+
+    /**
+     * The offers that an adapter can take; the caller closes them. Providers may ignore the domain of a query, as shm
+     * does.
+     */
+    private static List<FabricInfo> find(FabricLibrary library, AdapterConfig adapter, FabricInfo.Query query) {
+        List<FabricInfo> fitting = new ArrayList<>();
+        for (FabricInfo offer : FabricInfo.find(library, query)) {
+            if ((adapter.provider().isPresent() || isHardware(offer.provider()))
+                    && query.domain().stream().allMatch(offer.domainName()::equalsIgnoreCase)) {
+                fitting.add(offer);
+            } else {
+                offer.close();
+            }
+        }
+        return fitting;
+    }
+
+    /** Why an adapter cannot be opened, as far as libfabric tells without a session; empty if it probably can be. */
+    static Optional<Refusal> whyNot(FabricLibrary library, AdapterConfig adapter) {
+        List<FabricInfo> offers = find(library, adapter, query(adapter, address(adapter)));
+        offers.forEach(FabricInfo::close);
+        return offers.isEmpty() ? Optional.of(Refusal.of(library, adapter)) : Optional.empty();
+    }
+
+    /** The domains in which an adapter could have its endpoint, whatever its own domain and address. */
+    static Set<String> domains(FabricLibrary library, AdapterConfig adapter, boolean tagged) {
+        Set<String> names = new TreeSet<>();
+        FabricInfo.Query query = new FabricInfo.Query(adapter.provider(), Optional.empty(), Optional.empty(), tagged);
+        for (FabricInfo offer : find(library, adapter, query)) {
+            names.add(offer.domainName());
+            offer.close();
+        }
+        return names;
     }
 
     /** The same offer with as much of what remote memory needs as the provider has. */
@@ -119,7 +166,7 @@ final class Providers {
         return plain;
     }
 
-    private static boolean isReachable(AdapterConfig adapter, Optional<String> source, String key) {
+    private static boolean isReachable(AdapterConfig adapter, Optional<String> source) {
         String provider = adapter.provider().orElse("");
         if (provider.equals(SHM)) {
             return false;
@@ -130,26 +177,13 @@ final class Providers {
         try {
             return !InetAddress.getByName(source.orElse(LOOPBACK)).isLoopbackAddress();
         } catch (UnknownHostException e) {
-            throw new ConfigurationException(key + ".address is " + source.orElse("") + ", which is no address", e);
+            throw new ConfigurationException(
+                    adapter.key() + ".address is " + source.orElse("") + ", which is no address", e);
         }
     }
 
-    private static String refusal(FabricLibrary library, AdapterConfig adapter, Optional<String> source, String key) {
-        StringBuilder text = new StringBuilder("libfabric " + library.versionText() + " has no endpoint with reliable")
-                .append(" datagrams, messages in order and remote writes for the adapter ")
-                .append(adapter.name());
-        adapter.provider().ifPresent(name -> text.append(", provider ").append(name));
-        adapter.domain().ifPresent(name -> text.append(", domain ").append(name));
-        source.ifPresent(name -> text.append(", address ").append(name));
-        return text.append("; it has the providers ")
-                .append(String.join(", ", names(library)))
-                .append(" (")
-                .append(key)
-                .append(")")
-                .toString();
-    }
-
-    private static Set<String> names(FabricLibrary library) {
+    /** The providers that have an endpoint here. */
+    static Set<String> names(FabricLibrary library) {
         Set<String> names = new TreeSet<>();
         all(library, offer -> names.add(offer.provider()));
         return names;

@@ -54,7 +54,12 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
             Optional<String> provider,
             Optional<String> domain,
             Optional<String> address,
-            ConnectionSizes sizes) {}
+            ConnectionSizes sizes) {
+        /** The path of its settings in the configuration. */
+        String key() {
+            return ROOT + ".adapters." + name;
+        }
+    }
 
     /**
      * Reads the settings.

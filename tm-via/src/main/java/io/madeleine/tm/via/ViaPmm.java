@@ -11,6 +11,7 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.tm.via.ViaConfig.AdapterConfig;
+import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.ffi.FabricLibrary;
 import io.madeleine.tm.via.link.ConnectionSizes;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The driver of networks with remote memory access, through libfabric. The paper's VIA driver (section 5.2.1) had
@@ -68,9 +70,8 @@ public final class ViaPmm implements ProtocolModule {
         }
         Set<String> devices = Providers.devices();
         if (!isNamed() && devices.isEmpty()) {
-            return Availability.off(
-                    "this host has no RDMA device, and libfabric's software providers are taken only when named",
-                    "name one with " + adapterKey() + ".provider = shm (or \"tcp;ofi_rxm\", net)");
+            Refusal refusal = Refusal.withoutDevices(config.adapters().getFirst());
+            return Availability.off(refusal.reason(), refusal.remedy());
         }
         Optional<String> lacking = NativeAccess.missing(ViaPmm.class.getModule());
         if (lacking.isPresent()) {
@@ -82,16 +83,54 @@ public final class ViaPmm implements ProtocolModule {
                     "install it (package libfabric1 on Debian and Ubuntu, libfabric on Fedora), or give its file with "
                             + ViaConfig.ROOT + ".library");
         }
-        return Availability.on("libfabric, "
-                + config.adapters()
-                        .getFirst()
-                        .provider()
-                        .map(name -> "provider " + name)
-                        .orElseGet(() -> "RDMA devices " + String.join(", ", devices)));
+        return isNamed() ? ofAdapters(devices) : Availability.on("libfabric, " + listed(devices));
     }
 
-    private String adapterKey() {
-        return ViaConfig.ROOT + ".adapters." + config.adapters().getFirst().name();
+    private static String listed(Set<String> devices) {
+        return "RDMA devices " + String.join(", ", devices);
+    }
+
+    /** On if libfabric has an offer for at least one adapter; the details say why others cannot be opened. */
+    private Availability ofAdapters(Set<String> devices) {
+        FabricLibrary library;
+        try {
+            library = FabricLibrary.load(config.library());
+        } catch (FabricException e) {
+            return Availability.off(String.valueOf(e.getMessage()));
+        }
+        List<String> found = new ArrayList<>();
+        List<Refusal> ofNamed = new ArrayList<>();
+        List<String> all = new ArrayList<>();
+        for (AdapterConfig adapter : config.adapters()) {
+            Optional<Refusal> refusal = whyNot(library, adapter, devices);
+            if (refusal.isEmpty()) {
+                found.add(adapter.provider().map(name -> "provider " + name).orElseGet(() -> listed(devices)));
+            } else {
+                all.add(refusal.get().text());
+                if (adapter.provider().isPresent()) {
+                    ofNamed.add(refusal.get());
+                }
+            }
+        }
+        return found.isEmpty()
+                ? Availability.off(
+                        ofNamed.stream().map(Refusal::reason).collect(Collectors.joining("; ")),
+                        ofNamed.stream().map(Refusal::remedy).collect(Collectors.joining("; ")))
+                : Availability.on("libfabric, " + found.stream().distinct().collect(Collectors.joining(", ")))
+                        .with(all);
+    }
+
+    private static Optional<Refusal> whyNot(FabricLibrary library, AdapterConfig adapter, Set<String> devices) {
+        if (adapter.provider().isEmpty() && devices.isEmpty()) {
+            return Optional.of(Refusal.withoutDevices(adapter));
+        }
+        try {
+            return Providers.whyNot(library, adapter);
+        } catch (FabricException e) {
+            return Optional.of(new Refusal(
+                    "the adapter " + adapter.name() + " cannot be opened: " + e.getMessage(),
+                    "look at " + adapter.key()));
+        }
     }
 
     private boolean isNamed() {
@@ -109,10 +148,23 @@ public final class ViaPmm implements ProtocolModule {
             lines.add("libfabric " + library.versionText() + " (" + library.name() + ") has these endpoints; it"
                     + " does not encrypt");
             lines.addAll(Providers.inventory(library));
+            lines.addAll(withoutOffer(library));
             return lines;
         } catch (io.madeleine.api.MadeleineException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
+    }
+
+    /** Adapters for whose devices libfabric has no provider: {@link #availability} looks at devices alone. */
+    private List<String> withoutOffer(FabricLibrary library) {
+        Set<String> devices = Providers.devices();
+        if (!config.enabled() || isNamed() || devices.isEmpty()) {
+            return List.of();
+        }
+        return config.adapters().stream()
+                .flatMap(adapter -> whyNot(library, adapter, devices).stream())
+                .map(Refusal::text)
+                .toList();
     }
 
     @Override

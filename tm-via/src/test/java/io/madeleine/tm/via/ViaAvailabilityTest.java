@@ -2,16 +2,23 @@ package io.madeleine.tm.via;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.Availability;
+import io.madeleine.tm.via.ffi.FabricInfo;
+import io.madeleine.tm.via.ffi.FabricLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whether the driver can be used, with native access and without: it says why not, and loads nothing. */
 class ViaAvailabilityTest {
@@ -81,5 +88,124 @@ class ViaAvailabilityTest {
         List<String> lines =
                 driver("madeleine.tm.via.library = libnosuchfabric.so").inventory();
         assertTrue(lines.getFirst().contains("cannot be loaded"), lines::toString);
+    }
+
+    /** What is wrong with the only adapter that names a provider, beside "default", which names none. */
+    private static Availability ofAdapter(String settings) {
+        Fabrics.require();
+        return driver("madeleine.tm.via.adapters.ib { " + settings + " }").availability();
+    }
+
+    private static void assertSays(String text, String... parts) {
+        for (String part : parts) {
+            assertTrue(text.contains(part), text);
+        }
+    }
+
+    private static void assertOffFor(Availability found, String... parts) {
+        assumeTrue(Providers.devices().isEmpty(), "this host has RDMA devices");
+        assertFalse(found.on(), found.text());
+        assertSays(found.text(), parts);
+    }
+
+    @Test
+    void shouldBeOffWithAProviderThatDoesNotExist() {
+        assertOffFor(
+                ofAdapter("provider = nosuch"),
+                "has no provider nosuch on this host",
+                "it has the providers",
+                "shm",
+                "\"tcp;ofi_rxm\"",
+                "set madeleine.tm.via.adapters.ib.provider");
+    }
+
+    @Test
+    void shouldBeOffWithAProviderThatHasNoEndpointHere() {
+        Fabrics.require();
+        FabricLibrary library = FabricLibrary.load(Optional.empty());
+        Optional<String> idle = FabricInfo.installed(library).stream()
+                .filter(name -> Providers.names(library).stream()
+                        .noneMatch(here -> List.of(here.split(";")).contains(name)))
+                .filter(Providers::isHardware)
+                .findFirst();
+        assumeTrue(idle.isPresent(), "each provider has an endpoint here");
+        assertOffFor(
+                ofAdapter("provider = " + idle.get()),
+                "has the provider " + idle.get() + ", but without an endpoint",
+                "it has the providers",
+                "set madeleine.tm.via.adapters.ib.provider");
+    }
+
+    @Test
+    void shouldNameTheAddressThatIsNotInTheDomain() {
+        Fabrics.require();
+        FabricLibrary library = FabricLibrary.load(Optional.empty());
+        String other = "madeleine.tm.via.adapters.default { provider = net, domain = \"";
+        ViaConfig.AdapterConfig net =
+                ViaConfig.from(Fabrics.config(other + "lo\" }")).adapter("default");
+        Optional<String> domain = Providers.domains(library, net, false).stream()
+                .filter(name -> Providers.whyNot(
+                                library,
+                                ViaConfig.from(Fabrics.config(other + name + "\" }"))
+                                        .adapter("default"))
+                        .isPresent())
+                .findFirst();
+        assumeTrue(domain.isPresent(), "all networks of this host have the loopback address");
+        Availability found = driver(other + domain.get() + "\" }").availability();
+        assertOffFor(
+                found,
+                "in the domain " + domain.get() + " at the address 127.0.0.1",
+                "set madeleine.tm.via.adapters.default.address");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldBeOffWithAnUnknownDomain(String provider) {
+        assertOffFor(
+                ofAdapter("provider = \"" + provider + "\", domain = nosuch"),
+                "the provider " + provider + " has no domain nosuch; it has the domains "
+                        + (provider.equals("shm") ? "shm;" : ""),
+                "set madeleine.tm.via.adapters.ib.domain to one of them");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldOpenNoAdapterWithAnUnknownDomain(String provider) {
+        Fabrics.require();
+        ViaPmm driver = Fabrics.driver(provider, "madeleine.tm.via.adapters.default.domain = nosuch\n");
+        String said = String.valueOf(assertThrows(SessionException.class, () -> new Side(driver, "domains", 1).close())
+                .getMessage());
+        assertSays(
+                said,
+                "the provider " + provider + " has no domain nosuch; it has the domains ",
+                "set madeleine.tm.via.adapters.default.domain to one of them");
+    }
+
+    @Test
+    void shouldOpenAnAdapterInADomainThatThereIs() {
+        Fabrics.require();
+        ViaPmm driver = Fabrics.driver("shm", "madeleine.tm.via.adapters.default.domain = shm\n");
+        assertTrue(driver.availability().on(), driver.availability().text());
+        assertEquals(List.of(), driver.availability().details());
+        new Side(driver, "domains", 1).close();
+    }
+
+    @Test
+    void shouldBeOnWithOneAdapterThatCanBeOpenedAndSayWhyOthersCannot() {
+        Fabrics.require();
+        Availability found =
+                driver(SHM + "madeleine.tm.via.adapters.ib.provider = nosuch").availability();
+        assertTrue(found.on(), found.text());
+        assertEquals("libfabric, provider shm", found.reason());
+        assertSays(
+                found.details().getFirst(), "the adapter ib cannot be opened", "madeleine.tm.via.adapters.ib.provider");
+    }
+
+    @Test
+    void shouldNameTheProviderOfTheAdapterThatHasOne() {
+        assumeTrue(Providers.devices().isEmpty(), "this host has RDMA devices");
+        Availability found = ofAdapter("provider = shm");
+        assertEquals("libfabric, provider shm", found.reason());
+        assertSays(found.details().getFirst(), "no RDMA device", "madeleine.tm.via.adapters.default.provider");
     }
 }

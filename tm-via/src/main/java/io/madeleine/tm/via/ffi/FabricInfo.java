@@ -9,6 +9,8 @@ import io.madeleine.tm.via.ffi.Offsets.FiTxAttr;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * One offer of libfabric: a provider with the properties of an endpoint that it can open.
@@ -116,6 +118,17 @@ public final class FabricInfo implements AutoCloseable {
         } finally {
             library.freeInfo(hints);
         }
+    }
+
+    /** The names of all providers that libfabric was built with or has loaded, whether or not they can be used here. */
+    public static Set<String> installed(FabricLibrary library) {
+        List<FabricInfo> all = split(library, library.getInfo(Optional.empty(), Flags.FI_PROV_ATTR_ONLY, 0));
+        Set<String> names = new TreeSet<>();
+        for (FabricInfo each : all) {
+            names.add(each.provider());
+            each.close();
+        }
+        return names;
     }
 
     private static List<FabricInfo> split(FabricLibrary library, long list) {

@@ -48,6 +48,9 @@ public final class Flags {
     /** The node and service of {@code fi_getinfo} are the own address. */
     public static final long FI_SOURCE = 1L << 57;
 
+    /** A flag of fi_getinfo: asks for the names of all providers, whether or not they can be used here. */
+    public static final long FI_PROV_ATTR_ONLY = 1L << 54;
+
     /** Mode: each operation needs 32 bytes of context. */
     public static final long FI_CONTEXT = 1L << 59;
 
