@@ -112,7 +112,8 @@ class ProcessesIT {
                 side.poll();
                 assertTrue(System.nanoTime() - startNs < SOON_NS, "the death was not noticed");
             }
-            assertFalse(side.loss.isBlank());
+            assertTrue(side.loss.contains("has ended"), side.loss);
+            assertEquals(LossKind.PEER, side.lossKind);
             driver.removeLeftovers();
             assertEquals(List.of(), sharedFiles(process.pid()));
         }

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** What stands for one process in tests: an adapter with a reactor and session memory of its own. */
 final class Side implements ConnectionListener, AutoCloseable {
@@ -32,6 +33,9 @@ final class Side implements ConnectionListener, AutoCloseable {
     final ProcessIdentity identity;
     final Adapter adapter;
     String loss = "";
+
+    @Nullable
+    LossKind lossKind;
 
     private ProtocolConnection connection;
 
@@ -102,6 +106,7 @@ final class Side implements ConnectionListener, AutoCloseable {
 
     @Override
     public void onLost(LossKind kind, boolean orderly, String reason) {
+        lossKind = kind;
         loss = reason;
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * How a connection ends, from both sides.
  *
- * <p>Threading: thread-safe; {@link #tellOnce} belongs to the thread that polls.
+ * <p>Threading: thread-safe; {@link #told} belongs to the thread that polls.
  */
 final class ConnectionEnd {
     private final AtomicBoolean closedHere = new AtomicBoolean();
@@ -18,7 +18,7 @@ final class ConnectionEnd {
     private volatile boolean told;
 
     /** The peer has finished: it sends nothing more, but may receive. */
-    void finished() {
+    synchronized void finished() {
         if (!closedThere) {
             reason = "it has finished";
         }
@@ -28,8 +28,8 @@ final class ConnectionEnd {
     /** The peer's end is closed, or cannot be reached. */
     synchronized void ended(LossKind what, String why) {
         if (!closedThere) {
-            kind = what;
-            if (!finished) {
+            if (!finished) { // else the peer has left of its own will, whatever happened to it since
+                kind = what;
                 reason = why;
             }
             closedThere = true;
@@ -77,10 +77,8 @@ final class ConnectionEnd {
         return told;
     }
 
-    /** Returns true the first time. */
-    boolean tellOnce() {
-        boolean first = !told;
+    /** The layer above has been told. */
+    void told() {
         told = true;
-        return first;
     }
 }

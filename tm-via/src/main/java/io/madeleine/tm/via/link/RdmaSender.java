@@ -148,7 +148,7 @@ final class RdmaSender implements Completion, PacketSender {
 
     @Override
     public int send(long header, BufferGroup group, long trailer) {
-        if (connection.isOver()) {
+        if (connection.looksOver()) {
             return LinkStatus.CLOSED;
         }
         if (!headerIsOut) {
@@ -176,13 +176,13 @@ final class RdmaSender implements Completion, PacketSender {
         if (hasRoomAgain()) { // a completion made it before it could see that a thread waits
             connection.activate();
         }
-        return connection.isOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
+        return connection.looksOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
     }
 
     /** Whether a sender that had to wait may be able to continue. */
     boolean hasRoomAgain() {
         return awaitsRoom
-                && (connection.isOver() || (headerIsOut && position != packetEnd ? canWrite() : canSendHeader()));
+                && (connection.looksOver() || (headerIsOut && position != packetEnd ? canWrite() : canSendHeader()));
     }
 
     private boolean canWrite() {

@@ -87,7 +87,7 @@ final class RegisteredSender implements Completion, PacketSender {
 
     @Override
     public int send(long header, BufferGroup group, long trailer) {
-        if (connection.isOver()) {
+        if (connection.looksOver()) {
             return LinkStatus.CLOSED;
         }
         if (!isAnnounced) {
@@ -115,12 +115,12 @@ final class RegisteredSender implements Completion, PacketSender {
         if (hasRoomAgain()) { // a completion made it before it could see that a thread waits
             connection.activate();
         }
-        return connection.isOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
+        return connection.looksOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
     }
 
     /** Whether a sender that had to wait may be able to continue. */
     boolean hasRoomAgain() {
-        return awaitsRoom && (connection.isOver() || (isAnnounced && packetLeft > 0 ? canSend() : canAnnounce()));
+        return awaitsRoom && (connection.looksOver() || (isAnnounced && packetLeft > 0 ? canSend() : canAnnounce()));
     }
 
     private boolean hasCredit() {

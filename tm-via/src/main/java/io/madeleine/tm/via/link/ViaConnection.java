@@ -540,8 +540,9 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         }
         boolean ended = end.isReached();
         int work = interested && hasPackets() ? told.onReadable() : 0;
-        if (ended && end.tellOnce()) {
+        if (ended && !end.isTold()) {
             told.onLost(end.kind(), end.isOrderly(), end.reason());
+            end.told();
             work++;
         }
         return work;
@@ -592,8 +593,21 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return end.isClosedHere() || end.isClosedThere();
     }
 
-    boolean hasEnded() {
-        return end.isReached();
+    /**
+     * Whether the links look as if the peer's end were closed. That is so only once the layer above has heard why: a
+     * call that finds a link closed before does not know what kind of loss it is.
+     */
+    boolean looksOver() {
+        return end.isClosedHere() || end.isClosedThere() && isHeardOf();
+    }
+
+    /** Whether the links look as if nothing more will arrive. */
+    boolean looksEnded() {
+        return end.isReached() && isHeardOf();
+    }
+
+    private boolean isHeardOf() {
+        return listener == null || end.isTold();
     }
 
     @Override

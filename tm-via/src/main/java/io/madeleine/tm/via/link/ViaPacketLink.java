@@ -47,7 +47,7 @@ final class ViaPacketLink implements DynamicLink, PostingLink {
         if (connection.isClosed()) {
             return LinkStatus.CLOSED;
         }
-        boolean ended = connection.hasEnded(); // read first: packets that arrived before the end are then visible
+        boolean ended = connection.looksEnded(); // read first: packets that arrived before the end are then visible
         long header = receiver.front();
         return header == 0 && ended ? LinkStatus.CLOSED : header;
     }

@@ -66,12 +66,12 @@ final class ViaPoolLink implements OneStepLink {
 
     /** Whether a sender that had to wait can continue. */
     boolean hasRoomAgain() {
-        return awaitsRoom && (hasRoom() || connection.isOver());
+        return awaitsRoom && (hasRoom() || connection.looksOver());
     }
 
     @Override
     public long claim() {
-        if (connection.isOver()) {
+        if (connection.looksOver()) {
             return LinkStatus.CLOSED;
         }
         if (!hasRoom()) {
@@ -133,7 +133,7 @@ final class ViaPoolLink implements OneStepLink {
         if (connection.isClosed()) {
             return LinkStatus.CLOSED;
         }
-        boolean ended = connection.hasEnded(); // read first: packets that arrived before the end are then visible
+        boolean ended = connection.looksEnded(); // read first: packets that arrived before the end are then visible
         if (inbox.isEmpty()) {
             return ended ? LinkStatus.CLOSED : 0;
         }
