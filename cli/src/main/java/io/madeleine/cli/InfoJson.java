@@ -2,6 +2,7 @@ package io.madeleine.cli;
 
 import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValueFactory;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.session.ChannelConfig;
 import io.madeleine.session.SessionInfo;
@@ -40,9 +41,11 @@ final class InfoJson {
 
     private static Map<String, Object> network(Protocol protocol) {
         Map<String, Object> all = new TreeMap<>(selection(protocol));
-        all.put("reason", protocol.availability().reason());
-        all.put("remedy", protocol.availability().remedy());
-        all.put("details", protocol.availability().details());
+        Availability found = protocol.examination().get();
+        all.put("on", found.on());
+        all.put("reason", found.reason());
+        all.put("remedy", found.remedy());
+        all.put("details", found.details());
         all.put("inventory", protocol.inventory().get());
         Map<String, Object> apart = new TreeMap<>();
         protocol.adaptersApart()

@@ -2,6 +2,7 @@ package io.madeleine.cli;
 
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.session.ChannelConfig;
 import io.madeleine.session.SessionInfo;
@@ -44,15 +45,12 @@ final class InfoText {
     }
 
     private void network(Protocol protocol) {
-        line("  %-5s %-4s %s"
-                .formatted(
-                        protocol.name(),
-                        protocol.on() ? "on" : "off",
-                        protocol.availability().reason()));
-        if (!protocol.availability().remedy().isEmpty()) {
-            line("             to mend it: " + protocol.availability().remedy());
+        Availability found = protocol.examination().get();
+        line("  %-5s %-4s %s".formatted(protocol.name(), found.on() ? "on" : "off", found.reason()));
+        if (!found.remedy().isEmpty()) {
+            line("             to mend it: " + found.remedy());
         }
-        protocol.availability().details().forEach(detail -> line("             " + detail));
+        found.details().forEach(detail -> line("             " + detail));
         protocol.inventory().get().forEach(offer -> line("             " + offer));
         if (!protocol.preferred()) {
             line("             auto does not take it: it is not in madeleine.networks");

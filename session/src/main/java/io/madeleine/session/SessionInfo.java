@@ -55,6 +55,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      *     family is off
      * @param nativeModules the Java modules that need native access for this family
      * @param thresholds the settings that determine the selection
+     * @param examination asks the driver more thoroughly whether the family can be used, which may load a native
+     *     library: see {@link ProtocolModule#examine()}
      * @param inventory asks the driver what this host offers it, which may load a native library: see {@link
      *     ProtocolModule#inventory()}
      */
@@ -67,6 +69,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
             Map<String, List<TransmissionCapabilities>> modulesByAdapter,
             List<String> nativeModules,
             List<Threshold> thresholds,
+            Supplier<Availability> examination,
             Supplier<List<String>> inventory) {
         public boolean on() {
             return availability.on();
@@ -161,6 +164,9 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
                         .filter(root::hasPath)
                         .map(key -> threshold(key, root.getValue(key)))
                         .toList(),
+                () -> family.availability().on()
+                        ? family.module().map(ProtocolModule::examine).orElse(family.availability())
+                        : family.availability(),
                 () -> family.module().map(ProtocolModule::inventory).orElse(List.of()));
     }
 

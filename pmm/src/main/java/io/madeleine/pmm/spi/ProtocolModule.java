@@ -19,6 +19,14 @@ public interface ProtocolModule {
     Availability availability();
 
     /**
+     * As {@link #availability()}, for {@code mad info}: asks the system as an adapter does that is opened, which may take
+     * a second and load a native library if this process may call native code. Never throws.
+     */
+    default Availability examine() {
+        return availability();
+    }
+
+    /**
      * The family's transmission modules with their configured thresholds; if adapters differ, those of the default
      * adapter. The first is the primary module: it accepts the smallest blocks and carries the first packet of every
      * message. A block goes to the first module that accepts its size, so the last one must accept every size.

@@ -83,7 +83,16 @@ public final class ViaPmm implements ProtocolModule {
                     "install it (package libfabric1 on Debian and Ubuntu, libfabric on Fedora), or give its file with "
                             + ViaConfig.ROOT + ".library");
         }
-        return isNamed() ? ofAdapters(devices) : Availability.on("libfabric, " + listed(devices));
+        return Availability.on("libfabric, "
+                + config.adapters().stream()
+                        .filter(adapter -> adapter.provider().isPresent() || !devices.isEmpty())
+                        .map(adapter -> carrier(adapter, devices))
+                        .distinct()
+                        .collect(Collectors.joining(", ")));
+    }
+
+    private static String carrier(AdapterConfig adapter, Set<String> devices) {
+        return adapter.provider().map(name -> "provider " + name).orElseGet(() -> listed(devices));
     }
 
     private static String listed(Set<String> devices) {
@@ -91,7 +100,13 @@ public final class ViaPmm implements ProtocolModule {
     }
 
     /** On if libfabric has an offer for at least one adapter; the details say why others cannot be opened. */
-    private Availability ofAdapters(Set<String> devices) {
+    @Override
+    public Availability examine() {
+        Availability plain = availability();
+        if (!plain.on()) {
+            return plain;
+        }
+        Set<String> devices = Providers.devices();
         FabricLibrary library;
         try {
             library = FabricLibrary.load(config.library());
@@ -99,23 +114,23 @@ public final class ViaPmm implements ProtocolModule {
             return Availability.off(String.valueOf(e.getMessage()));
         }
         List<String> found = new ArrayList<>();
-        List<Refusal> ofNamed = new ArrayList<>();
+        List<Refusal> wanted = new ArrayList<>();
         List<String> all = new ArrayList<>();
         for (AdapterConfig adapter : config.adapters()) {
             Optional<Refusal> refusal = whyNot(library, adapter, devices);
             if (refusal.isEmpty()) {
-                found.add(adapter.provider().map(name -> "provider " + name).orElseGet(() -> listed(devices)));
+                found.add(carrier(adapter, devices));
             } else {
                 all.add(refusal.get().text());
-                if (adapter.provider().isPresent()) {
-                    ofNamed.add(refusal.get());
+                if (adapter.provider().isPresent() || !devices.isEmpty()) {
+                    wanted.add(refusal.get());
                 }
             }
         }
         return found.isEmpty()
                 ? Availability.off(
-                        ofNamed.stream().map(Refusal::reason).collect(Collectors.joining("; ")),
-                        ofNamed.stream().map(Refusal::remedy).collect(Collectors.joining("; ")))
+                        wanted.stream().map(Refusal::reason).collect(Collectors.joining("; ")),
+                        wanted.stream().map(Refusal::remedy).collect(Collectors.joining("; ")))
                 : Availability.on("libfabric, " + found.stream().distinct().collect(Collectors.joining(", ")))
                         .with(all);
     }
@@ -148,23 +163,10 @@ public final class ViaPmm implements ProtocolModule {
             lines.add("libfabric " + library.versionText() + " (" + library.name() + ") has these endpoints; it"
                     + " does not encrypt");
             lines.addAll(Providers.inventory(library));
-            lines.addAll(withoutOffer(library));
             return lines;
         } catch (io.madeleine.api.MadeleineException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
-    }
-
-    /** Adapters for whose devices libfabric has no provider: {@link #availability} looks at devices alone. */
-    private List<String> withoutOffer(FabricLibrary library) {
-        Set<String> devices = Providers.devices();
-        if (!config.enabled() || isNamed() || devices.isEmpty()) {
-            return List.of();
-        }
-        return config.adapters().stream()
-                .flatMap(adapter -> whyNot(library, adapter, devices).stream())
-                .map(Refusal::text)
-                .toList();
     }
 
     @Override

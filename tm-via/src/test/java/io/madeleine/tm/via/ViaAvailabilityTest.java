@@ -93,7 +93,7 @@ class ViaAvailabilityTest {
     /** What is wrong with the only adapter that names a provider, beside "default", which names none. */
     private static Availability ofAdapter(String settings) {
         Fabrics.require();
-        return driver("madeleine.tm.via.adapters.ib { " + settings + " }").availability();
+        return driver("madeleine.tm.via.adapters.ib { " + settings + " }").examine();
     }
 
     private static void assertSays(String text, String... parts) {
@@ -106,6 +106,15 @@ class ViaAvailabilityTest {
         assumeTrue(Providers.devices().isEmpty(), "this host has RDMA devices");
         assertFalse(found.on(), found.text());
         assertSays(found.text(), parts);
+    }
+
+    /** A session that opens asks this first, so it does not wait for the library. */
+    @Test
+    void shouldNotAskLibfabricUnlessItIsToExamine() {
+        Fabrics.require();
+        ViaPmm driver = driver("madeleine.tm.via.adapters.ib.provider = nosuch");
+        assertTrue(driver.availability().on(), driver.availability().text());
+        assertTrue(driver.availability().reason().contains("provider nosuch"));
     }
 
     @Test
@@ -151,7 +160,7 @@ class ViaAvailabilityTest {
                         .isPresent())
                 .findFirst();
         assumeTrue(domain.isPresent(), "all networks of this host have the loopback address");
-        Availability found = driver(other + domain.get() + "\" }").availability();
+        Availability found = driver(other + domain.get() + "\" }").examine();
         assertOffFor(
                 found,
                 "in the domain " + domain.get() + " at the address 127.0.0.1",
@@ -185,8 +194,8 @@ class ViaAvailabilityTest {
     void shouldOpenAnAdapterInADomainThatThereIs() {
         Fabrics.require();
         ViaPmm driver = Fabrics.driver("shm", "madeleine.tm.via.adapters.default.domain = shm\n");
-        assertTrue(driver.availability().on(), driver.availability().text());
-        assertEquals(List.of(), driver.availability().details());
+        assertTrue(driver.examine().on(), driver.examine().text());
+        assertEquals(List.of(), driver.examine().details());
         new Side(driver, "domains", 1).close();
     }
 
@@ -194,7 +203,7 @@ class ViaAvailabilityTest {
     void shouldBeOnWithOneAdapterThatCanBeOpenedAndSayWhyOthersCannot() {
         Fabrics.require();
         Availability found =
-                driver(SHM + "madeleine.tm.via.adapters.ib.provider = nosuch").availability();
+                driver(SHM + "madeleine.tm.via.adapters.ib.provider = nosuch").examine();
         assertTrue(found.on(), found.text());
         assertEquals("libfabric, provider shm", found.reason());
         assertSays(
