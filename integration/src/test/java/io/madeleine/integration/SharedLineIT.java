@@ -25,6 +25,7 @@ class SharedLineIT {
     void shouldLeaveEachStreamHalfOfAFairShare() throws Exception {
         try (TwoHosts hosts = new TwoHosts("mis")) {
             hosts.limitWithShortQueue(MEGABITS, QUEUE_BYTES);
+            hosts.useLossBasedTcp();
             try (Processes processes = Ranks.of(2, Program.class)
                     .hosts(hosts.addresses(7314))
                     .with(

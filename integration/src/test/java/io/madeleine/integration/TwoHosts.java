@@ -104,6 +104,14 @@ final class TwoHosts implements AutoCloseable {
         limit(megabitsPerSecond, 1_500, "burst 64kb limit " + queueBytes);
     }
 
+    /** Has TCP take losses for congestion, as it does by default on most hosts; BBR leaves others little. */
+    void useLossBasedTcp() throws IOException, InterruptedException {
+        for (String name : names) {
+            String command = "ip netns exec " + name + " sysctl -qw net.ipv4.tcp_congestion_control=";
+            assumeTrue(run(command + "cubic") || run(command + "reno"), "TCP has neither cubic nor reno here");
+        }
+    }
+
     private void limit(int megabitsPerSecond, int mtuBytes, String queue) throws IOException, InterruptedException {
         boolean limited = true;
         for (int i = 0; i < 2 && limited; i++) {

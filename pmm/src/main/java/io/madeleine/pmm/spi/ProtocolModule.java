@@ -19,8 +19,8 @@ public interface ProtocolModule {
     Availability availability();
 
     /**
-     * As {@link #availability()}, for {@code mad info}: asks the system as an adapter does that is opened, which may take
-     * a second and load a native library if this process may call native code. Never throws.
+     * As {@link #availability()}, for {@code mad info}: asks the system as the opening of an adapter does.
+     * That may take a second, and load a native library if this process may call native code. Never throws.
      */
     default Availability examine() {
         return availability();

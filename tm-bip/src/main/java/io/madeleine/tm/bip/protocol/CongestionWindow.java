@@ -20,6 +20,9 @@ final class CongestionWindow {
     /** A round is congested if more than one byte in this many was lost. */
     static final int LOSS_SHARE = 8;
 
+    /** More by this many standard deviations: early in a round a few losses are a large share by chance. */
+    static final double DEVIATIONS = 2;
+
     /** The path holds this many times what it delivers in the least round-trip time; above 1 it finds free capacity. */
     static final double PATH_GAIN = 1.1;
 
@@ -124,12 +127,19 @@ final class CongestionWindow {
 
     void lost(int bytes, int datagramBytes, RttEstimator rtt) {
         roundLostBytes += bytes;
-        boolean isMuch = roundLostBytes > Math.max(4L * datagramBytes, roundAckedBytes / LOSS_SHARE);
+        boolean isMuch = isMuchLost(datagramBytes);
         if (isMuch ? !isCongested : !hasNarrowed) {
             hasNarrowed = true;
             isCongested = isMuch;
             narrow(datagramBytes, isMuch || showsQueue(rtt) ? 0 : (long) pathBytes(rtt));
         }
+    }
+
+    /** Whether more of this round is lost than chance makes of a path that loses one byte in {@link #LOSS_SHARE}. */
+    private boolean isMuchLost(int datagramBytes) {
+        double usualBytes = (double) roundAckedBytes / LOSS_SHARE;
+        double spreadBytes = DEVIATIONS * Math.sqrt(usualBytes * datagramBytes);
+        return roundLostBytes > Math.max(4L * datagramBytes, usualBytes + spreadBytes);
     }
 
     private void narrow(int datagramBytes, long leastBytes) {

@@ -10,8 +10,11 @@ final class Pacer {
     /** On shorter paths a window is little more than a burst, so nothing is spread. */
     static final long LEAST_ROUND_TRIP_NS = 200_000;
 
-    /** The most bytes that leave at once. */
+    /** The most bytes that leave at once, unless the window is much larger. */
     static final int BURST_BYTES = 65_536;
+
+    /** One part in this many of the window may leave at once after a pause, as far as it has come due in the pause. */
+    static final int WINDOW_SHARE = 4;
 
     /** The next datagrams wait until this many bytes may leave: a timer for each datagram would cost too much. */
     static final int LEAST_BURST_BYTES = 8_192;
@@ -20,12 +23,17 @@ final class Pacer {
     private double bytesPerNs;
     private long refilledNs;
 
-    /** Sets the time, and how many bytes may leave per nanosecond from now on; 0 for no bound. */
-    void refill(long nowNs, double rate) {
+    /**
+     * Sets the time, and how many bytes may leave per nanosecond from now on; 0 for no bound.
+     *
+     * @param windowBytes how many bytes may be under way
+     */
+    void refill(long nowNs, double rate, long windowBytes) {
         if (rate == 0 || bytesPerNs == 0) {
             allowedBytes = BURST_BYTES;
         } else {
-            allowedBytes = Math.min(BURST_BYTES, allowedBytes + Math.max(0, nowNs - refilledNs) * bytesPerNs);
+            double dueBytes = allowedBytes + Math.max(0, nowNs - refilledNs) * bytesPerNs;
+            allowedBytes = Math.min(Math.max(BURST_BYTES, windowBytes / WINDOW_SHARE), dueBytes);
         }
         bytesPerNs = rate;
         refilledNs = nowNs;

@@ -211,7 +211,7 @@ final class Recovery {
 
     /** Handles a deadline that has come. */
     void onTime(long nowNs) {
-        pacer.refill(nowNs, window.pacingRate(rtt));
+        pacer.refill(nowNs, window.pacingRate(rtt), window.bytes());
         isPaced = false;
         if (sent.inFlightCount() == 0 || lossOrTimeoutNs() - nowNs > 0) {
             return;

@@ -48,9 +48,28 @@ class GoodputTest {
                 least, stream(WINDOW_BYTES, new Path(GIGABIT, QUEUE_BYTES, 20 * MICROSECOND, loss, 5 * MICROSECOND)));
     }
 
+    /** A few losses early in a round are no large share of it. */
+    @ParameterizedTest
+    @CsvSource({"0.05, 20, 0.85", "0.07, 20, 0.8", "0.05, 200, 0.65"})
+    void shouldTellManyRandomLossesFromCongestion(double loss, int pollUs, double least) {
+        assertShare(
+                least, stream(WINDOW_BYTES, new Path(GIGABIT, QUEUE_BYTES, MILLISECOND, loss, pollUs * MICROSECOND)));
+    }
+
     @Test
     void shouldGoOnWellWhereEndsLookSeldom() {
         assertShare(0.8, stream(WINDOW_BYTES, new Path(GIGABIT, QUEUE_BYTES, MILLISECOND, 0.01, 200 * MICROSECOND)));
+    }
+
+    /** What came due while the sender had no processor leaves at once, if the window is large. */
+    @ParameterizedTest
+    @CsvSource({"1, 0.75", "10, 0.85"})
+    void shouldCatchUpWithAPathWhoseQueueHoldsABurst(int roundTripMs, double least) {
+        assertShare(
+                least,
+                stream(
+                        16 * WINDOW_BYTES,
+                        new Path(GIGABIT, 5 * QUEUE_BYTES, roundTripMs * MILLISECOND, 0, MILLISECOND)));
     }
 
     @Test
