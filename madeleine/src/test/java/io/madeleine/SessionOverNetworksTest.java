@@ -205,6 +205,7 @@ class SessionOverNetworksTest {
 
     @Test
     void shouldRefuseAnotherSecret() throws Exception {
+        run(2, Map.of(), SessionOverNetworksTest::talkToEverybody); // a JVM takes long to open its first session
         int port = freePort();
         List<Callable<Void>> ranks = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
