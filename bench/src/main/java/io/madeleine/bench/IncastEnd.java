@@ -17,7 +17,7 @@ import io.madeleine.switching.SelectionTable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One end of a connection without a session, over which packets go bit by bit: no call waits.
+ * One end of a connection without a session. Packets are sent and received in parts: no call waits.
  *
  * <p>Threading: confined to caller, but for the upcalls.
  */

@@ -50,12 +50,12 @@ public final class ControlLine implements AutoCloseable {
         if (given == null) {
             throw new MeasuringException(VARIABLE + " is not set: this program is started by mad perf");
         }
-        String[] words = given.split(" ", -1);
+        int end = given.lastIndexOf(' '); // the name of a file may have spaces
         this.rank = rank;
-        this.token = words[1];
-        this.socket = SocketChannel.open(address(words[0]));
+        this.token = given.substring(end + 1);
+        this.socket = SocketChannel.open(address(given.substring(0, end)));
         this.reader = new BufferedReader(Channels.newReader(socket, StandardCharsets.UTF_8));
-        say(HELLO + words[1] + " " + rank);
+        say(HELLO + token + " " + rank);
         this.memoryBytes = Long.parseLong(hear(MEMORY));
     }
 
