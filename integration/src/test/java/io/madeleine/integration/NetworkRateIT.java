@@ -66,7 +66,7 @@ class NetworkRateIT {
     static final class Program {
         private static final int BYTES = 1 << 20;
         private static final int WARM_UP = 60;
-        private static final int PERIODS = 5;
+        private static final int PERIODS = 10; // the rate grows while the JVMs compile
         private static final int PERIOD = 100;
 
         public static void main(String[] args) {

@@ -20,6 +20,7 @@ import java.net.SocketException;
  */
 final class ControlConnector {
     private static final int ATTEMPT_MS = 5_000;
+    private static final int ANSWER_MS = 2_000;
     private static final long FIRST_PAUSE_MS = 5;
     private static final long LONGEST_PAUSE_MS = 50;
 
@@ -85,7 +86,8 @@ final class ControlConnector {
             socket.setSoTimeout(timeoutMs);
             ControlConnection connection = ControlHandshake.connect(socket, key);
             // The server has admitted this process: a second attempt would be refused, so this one waits to the end.
-            connection.receiveTimeoutMs(remainingMs(deadlineNs));
+            // At the deadline the server says which processes are missing.
+            connection.receiveTimeoutMs(remainingMs(deadlineNs) + ANSWER_MS);
             return new Joined(connection, greet(connection, server, membership));
         } catch (IOException | RuntimeException e) {
             socket.close();
@@ -112,7 +114,7 @@ final class ControlConnector {
     }
 
     private static int remainingMs(long deadlineNs) {
-        return Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE);
+        return Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE - ANSWER_MS);
     }
 
     private static String reason(IOException e) {
