@@ -26,7 +26,7 @@ import java.util.Optional;
 public final class GoodputProcess implements ControlLine.Program {
     private static final int SETTINGS = 1;
 
-    /** A sample is as many messages as the line takes in about so long. */
+    /** A sample takes this long, or as long as one message. */
     private static final long SAMPLE_NS = 100_000_000;
 
     private static final MemorySegment STOP = MemorySegment.ofArray(new byte[1]);
@@ -74,23 +74,20 @@ public final class GoodputProcess implements ControlLine.Program {
         return 100e9 * Byte.SIZE * bytes / Line.BITS_PER_S / Math.max(1, elapsedNs);
     }
 
-    /** How many messages of this size make a sample. */
-    static long perSample(long bytes) {
-        return Math.max(1, Math.round(SAMPLE_NS * 1e-9 * Line.BITS_PER_S / Byte.SIZE / bytes));
-    }
-
     private void receive(long bytes, MemorySegment block, Samples samples) {
         for (long count = 0; samples.isCold(count); count++) {
             isLast(block);
         }
-        long perSample = perSample(bytes);
         while (!samples.isOver()) {
             long beginNs = System.nanoTime();
+            long elapsedNs = 0;
+            long count = 0;
             samples.begin();
-            for (long i = 0; i < perSample; i++) {
+            for (; elapsedNs < SAMPLE_NS; count++) {
                 isLast(block);
+                elapsedNs = System.nanoTime() - beginNs;
             }
-            samples.end(share(bytes * perSample, System.nanoTime() - beginNs), perSample);
+            samples.end(share(bytes * count, elapsedNs), count);
         }
         channel.send(1, STOP, SendMode.SAFER, ReceiveMode.EXPRESS);
         while (!isLast(block)) {

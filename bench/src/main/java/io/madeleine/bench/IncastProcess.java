@@ -37,12 +37,13 @@ public final class IncastProcess implements ControlLine.Program {
 
     private static final int SETTINGS = 2;
 
-    /** What asks for a block: its first byte is 1 if another one will follow. */
+    /** The size of a request for a block, whose first byte is 1 if another request will follow. */
     private static final long ASK_BYTES = 8;
 
-    /** Who finds nothing to do sleeps for so long, as a session does: there may be fewer processors than processes. */
+    /** A process that finds nothing to do sleeps for this long, as a session does: the kernel needs the processors. */
     private static final long NAP_NS = 20_000;
 
+    /** After this time without an event, nothing that was sent is missing at the receiver. */
     private static final long QUIET_NS = 200_000_000;
 
     private final int rank;

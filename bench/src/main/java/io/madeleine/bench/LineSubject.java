@@ -5,6 +5,7 @@ import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Line;
 import io.madeleine.bench.measure.LocalProcesses;
 import io.madeleine.bench.measure.Pattern;
+import io.madeleine.pmm.spi.PacketHeader;
 import java.io.PrintWriter;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -31,11 +32,7 @@ final class LineSubject extends LinkSubject {
     private static final int PORT = 7313;
     private static final int SECRET_BYTES = 16;
 
-    private final Network network;
-    private final ProtocolSubject.Setup setup;
-    private final Conditions conditions;
     private final Pattern pattern;
-    private final PrintWriter err;
 
     LineSubject(
             Network network,
@@ -45,11 +42,7 @@ final class LineSubject extends LinkSubject {
             Pattern pattern,
             PrintWriter err) {
         super(network, setup, conditions, variant, err);
-        this.network = network;
-        this.setup = setup;
-        this.conditions = conditions;
         this.pattern = pattern;
-        this.err = err;
     }
 
     /** Why a network cannot be measured in this pattern; empty if it can. */
@@ -67,7 +60,7 @@ final class LineSubject extends LinkSubject {
 
     @Override
     public boolean has(Pattern wanted, long bytes) {
-        return wanted == pattern;
+        return wanted == pattern && (pattern == Pattern.GOODPUT || bytes <= PacketHeader.MAX_PAYLOAD_BYTES);
     }
 
     @Override

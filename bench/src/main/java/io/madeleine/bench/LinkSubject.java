@@ -21,10 +21,10 @@ import java.util.stream.IntStream;
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
 class LinkSubject extends ResidentSubject {
-    private final Network network;
-    private final ProtocolSubject.Setup setup;
-    private final Conditions conditions;
-    private final PrintWriter err;
+    final Network network;
+    final ProtocolSubject.Setup setup;
+    final Conditions conditions;
+    final PrintWriter err;
 
     LinkSubject(Network network, ProtocolSubject.Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
         super(Kind.PROTOCOL, network.title(), variant);

@@ -21,8 +21,6 @@ final class RegisterSubject extends LinkSubject {
     /** The end of the title of rows whose registrations lock their pages. */
     static final String LOCKED = "pin = mlock";
 
-    private final Network network;
-    private final Conditions conditions;
     private final Work work;
 
     /**
@@ -41,8 +39,6 @@ final class RegisterSubject extends LinkSubject {
             Work work,
             PrintWriter err) {
         super(network, setup, conditions, variant, err);
-        this.network = network;
-        this.conditions = conditions;
         this.work = work;
     }
 

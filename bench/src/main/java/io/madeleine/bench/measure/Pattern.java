@@ -73,11 +73,11 @@ public final class Pattern {
 
     /** How much of a line that loses datagrams is payload, of one sender. */
     public static final Pattern GOODPUT =
-            new Pattern("goodput", Measure.PERCENT, "payload in parts of a lossy line's rate", Kind.LINE);
+            new Pattern("goodput", Measure.PERCENT, "payload, of the rate of a line that loses datagrams", Kind.LINE);
 
     /** How much of a line is payload, of many senders at once to one receiver. */
     public static final Pattern GOODPUT_INCAST = new Pattern(
-            "goodput-incast", Measure.PERCENT, "payload of many senders in parts of their line's rate", Kind.LINE);
+            "goodput-incast", Measure.PERCENT, "payload of many senders, of the rate of their line", Kind.LINE);
 
     /** Those that need a line between two hosts. */
     public static final List<Pattern> OF_LINES = List.of(GOODPUT, GOODPUT_INCAST);
