@@ -18,6 +18,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
@@ -138,28 +141,60 @@ class CoalescingTest {
         nsUntil(this::receiveAll);
     }
 
-    /** Its end would leave in a segment of its own, which costs nearly half as much as all the rest. */
+    /**
+     * Its end would leave in a segment of its own, which costs nearly half as much as all the rest. Another thread
+     * receives: to decrypt 64 KiB may take so long that the sender's own thread would not send a dense stream.
+     */
     @ParameterizedTest
     @ValueSource(ints = {16 * 1024, 64 * 1024})
     void shouldKeepTheEndOfAMessageOfADenseStreamForTheNext(int bytes) throws Exception {
         connect(LONG);
         MemorySegment large = Arena.ofAuto().allocate(bytes);
         long header = PacketHeader.of(bytes, 0, 0, PacketHeader.FIRST);
-        boolean kept = false;
-        for (int i = 0; !kept && i < 100 * STREAM; i++) {
-            out.clear();
-            out.add(large, 0, bytes);
-            nsUntil(() -> {
-                dropAll();
-                return ends.left().link.send(header, out, MARK) == LinkStatus.COMPLETE;
-            });
-            kept = hasKept();
+        Receiver receiver = new Receiver();
+        try {
+            boolean kept = false;
+            for (int i = 0; !kept && i < 100 * STREAM; i++) {
+                out.clear();
+                out.add(large, 0, bytes);
+                nsUntil(() -> {
+                    receiver.check();
+                    return ends.left().link.send(header, out, MARK) == LinkStatus.COMPLETE;
+                });
+                kept = hasKept();
+            }
+            assertTrue(kept);
+            nsUntil(() -> !hasKept()); // without any further call
+        } finally {
+            receiver.stop();
         }
-        assertTrue(kept);
-        nsUntil(() -> {
-            dropAll();
-            return !hasKept(); // without any further call
-        });
+    }
+
+    /** A thread that drops what comes in. */
+    private final class Receiver {
+        private final CountDownLatch stopped = new CountDownLatch(1);
+        private final FutureTask<Void> task = new FutureTask<>(this::run, null);
+
+        Receiver() {
+            Thread.ofPlatform().name("receiver").start(task);
+        }
+
+        private void run() {
+            while (stopped.getCount() > 0) {
+                dropAll();
+                Thread.yield();
+            }
+        }
+
+        /** Fails if the thread has failed. */
+        void check() {
+            assertFalse(task.isDone(), () -> "the receiver has ended: " + task);
+        }
+
+        void stop() throws InterruptedException, ExecutionException {
+            stopped.countDown();
+            task.get();
+        }
     }
 
     /** What is left of it to keep would be its end mark, for which the receiver of all the rest then waits. */
