@@ -7,7 +7,9 @@ import io.madeleine.tm.via.ViaConfig.AdapterConfig;
 import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.ffi.FabricLibrary;
 import java.io.IOException;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -80,11 +82,35 @@ final class Providers {
 
     /** The own address of an adapter; empty if it leaves the choice to its provider, or if the provider is shm. */
     static Optional<String> address(AdapterConfig adapter) {
-        Optional<String> provider = adapter.provider();
-        return provider.isEmpty() || provider.get().equals(SHM)
-                ? Optional.empty()
-                : adapter.address()
-                        .or(() -> SOFTWARE.contains(core(provider.get())) ? Optional.of(LOOPBACK) : Optional.empty());
+        return adapter.address().or(() -> hasInternetAddresses(adapter) ? Optional.of(LOOPBACK) : Optional.empty());
+    }
+
+    private static boolean hasInternetAddresses(AdapterConfig adapter) {
+        return adapter.provider().filter(name -> SOFTWARE.contains(core(name))).isPresent();
+    }
+
+    /** Why the address of an adapter cannot be its own; libfabric would tell only when an endpoint is enabled. */
+    private static Optional<Refusal> foreignAddress(AdapterConfig adapter) {
+        if (adapter.address().isEmpty() || !hasInternetAddresses(adapter)) {
+            return Optional.empty();
+        }
+        InetAddress address = internetAddress(adapter, adapter.address().get());
+        try (DatagramSocket _ = new DatagramSocket(0, address)) {
+            return Optional.empty();
+        } catch (SocketException _) {
+            return Optional.of(Refusal.ofForeignAddress(adapter, address));
+        }
+    }
+
+    private static InetAddress internetAddress(AdapterConfig adapter, String text) {
+        try {
+            return InetAddress.getByName(text);
+        } catch (UnknownHostException e) {
+            throw new ConfigurationException(
+                    adapter.key() + ".address is " + text
+                            + ", which is no address; set it to an address of this host, or to auto",
+                    e);
+        }
     }
 
     /**
@@ -98,6 +124,9 @@ final class Providers {
             throw new SessionException("via: the adapter " + adapter.name()
                     + " can be reached from other hosts, so the session needs a secret; set madeleine.session.secret");
         }
+        foreignAddress(adapter).ifPresent(refusal -> {
+            throw new SessionException("via: " + refusal.text());
+        });
         FabricInfo.Query query = query(adapter, source);
         List<FabricInfo> offers = find(library, adapter, query);
         Optional<FabricInfo> chosen = offers.stream()
@@ -138,6 +167,10 @@ final class Providers {
 
     /** Why an adapter cannot be opened, as far as libfabric tells without a session; empty if it probably can be. */
     static Optional<Refusal> whyNot(FabricLibrary library, AdapterConfig adapter) {
+        Optional<Refusal> foreign = foreignAddress(adapter);
+        if (foreign.isPresent()) {
+            return foreign;
+        }
         List<FabricInfo> offers = find(library, adapter, query(adapter, address(adapter)));
         offers.forEach(FabricInfo::close);
         return offers.isEmpty() ? Optional.of(Refusal.of(library, adapter)) : Optional.empty();
@@ -167,19 +200,11 @@ final class Providers {
     }
 
     private static boolean isReachable(AdapterConfig adapter, Optional<String> source) {
-        String provider = adapter.provider().orElse("");
-        if (provider.equals(SHM)) {
+        if (adapter.provider().filter(SHM::equals).isPresent()) {
             return false;
         }
-        if (!SOFTWARE.contains(core(provider))) {
-            return true;
-        }
-        try {
-            return !InetAddress.getByName(source.orElse(LOOPBACK)).isLoopbackAddress();
-        } catch (UnknownHostException e) {
-            throw new ConfigurationException(
-                    adapter.key() + ".address is " + source.orElse("") + ", which is no address", e);
-        }
+        return !hasInternetAddresses(adapter)
+                || !internetAddress(adapter, source.orElse(LOOPBACK)).isLoopbackAddress();
     }
 
     /** The providers that have an endpoint here. */

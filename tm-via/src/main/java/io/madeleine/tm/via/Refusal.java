@@ -3,6 +3,7 @@ package io.madeleine.tm.via;
 import io.madeleine.tm.via.ViaConfig.AdapterConfig;
 import io.madeleine.tm.via.ffi.FabricInfo;
 import io.madeleine.tm.via.ffi.FabricLibrary;
+import java.net.InetAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -23,6 +24,14 @@ record Refusal(String reason, String remedy) {
         return new Refusal(
                 "this host has no RDMA device, and libfabric's software providers are taken only when named",
                 "name one with " + adapter.key() + ".provider = shm (or \"tcp;ofi_rxm\", net)");
+    }
+
+    /** The address that the adapter shall have is not of this host. */
+    static Refusal ofForeignAddress(AdapterConfig adapter, InetAddress address) {
+        return new Refusal(
+                "the adapter " + adapter.name() + " cannot be opened: " + address.getHostAddress()
+                        + " is no address of this host",
+                "set " + adapter.key() + ".address to one of its addresses, or to auto");
     }
 
     /** Finds out why libfabric offers nothing that this adapter can take. */

@@ -148,13 +148,26 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
                     name,
                     provider,
                     one.has("domain") ? named(one, "domain") : Optional.empty(),
-                    one.has("address") ? named(one, "address") : Optional.empty(),
+                    address(one, provider),
                     sizes(provider, pool, registered, rdma)));
         }
         if (adapters.isEmpty()) {
             throw all.wrong("", "empty", "at least one adapter, as in default { provider = auto }");
         }
         return adapters;
+    }
+
+    /** The own address: only a named provider has one, in its own form; shm has none. */
+    private static Optional<String> address(ConfigReader adapter, Optional<String> provider) {
+        Optional<String> address = adapter.has("address") ? named(adapter, "address") : Optional.empty();
+        if (address.isPresent() && provider.filter(Providers.SHM::equals).isPresent()) {
+            throw adapter.wrong("address", address.get(), "auto: the provider shm has no addresses");
+        }
+        if (address.isPresent() && provider.isEmpty()) {
+            throw adapter.wrong(
+                    "address", address.get(), "auto, unless provider names the provider that has this address");
+        }
+        return address;
     }
 
     /** The adapter with this name. */

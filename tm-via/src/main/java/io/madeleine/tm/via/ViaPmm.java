@@ -1,5 +1,6 @@
 package io.madeleine.tm.via;
 
+import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.Availability;
@@ -137,11 +138,13 @@ public final class ViaPmm implements ProtocolModule {
 
     private static Optional<Refusal> whyNot(FabricLibrary library, AdapterConfig adapter, Set<String> devices) {
         if (adapter.provider().isEmpty() && devices.isEmpty()) {
-            return Optional.of(Refusal.withoutDevices(adapter));
+            Refusal refusal = Refusal.withoutDevices(adapter);
+            return Optional.of(new Refusal(
+                    "the adapter " + adapter.name() + " cannot be opened: " + refusal.reason(), refusal.remedy()));
         }
         try {
             return Providers.whyNot(library, adapter);
-        } catch (FabricException e) {
+        } catch (FabricException | ConfigurationException e) {
             return Optional.of(new Refusal(
                     "the adapter " + adapter.name() + " cannot be opened: " + e.getMessage(),
                     "look at " + adapter.key()));

@@ -190,6 +190,44 @@ class ViaAvailabilityTest {
                 "set madeleine.tm.via.adapters.default.domain to one of them");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    void shouldBeOffWithAnAddressOfAnotherHost(String provider) {
+        assertOffFor(
+                ofAdapter("provider = \"" + provider + "\", address = 192.0.2.1"),
+                "the adapter ib cannot be opened: 192.0.2.1 is no address of this host",
+                "set madeleine.tm.via.adapters.ib.address to one of its addresses");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    void shouldOpenNoAdapterWithAnAddressOfAnotherHost(String provider) {
+        Fabrics.require();
+        ViaPmm driver = Fabrics.driver(provider, "madeleine.tm.via.adapters.default.address = 192.0.2.1\n");
+        String said = String.valueOf(assertThrows(SessionException.class, () -> new Side(driver, "domains", 1).close())
+                .getMessage());
+        assertSays(
+                said,
+                "192.0.2.1 is no address of this host",
+                "set madeleine.tm.via.adapters.default.address to one of");
+    }
+
+    @Test
+    void shouldBeOffWithAnAddressThatIsNone() {
+        assertOffFor(
+                ofAdapter("provider = net, address = \"1.2.3.4.5\""),
+                "madeleine.tm.via.adapters.ib.address is 1.2.3.4.5, which is no address");
+    }
+
+    @Test
+    void shouldOpenAnAdapterWithAnotherLoopbackAddress() {
+        Fabrics.require();
+        ViaPmm driver = Fabrics.driver("net", "madeleine.tm.via.adapters.default.address = 127.0.0.2\n");
+        assertTrue(driver.examine().on(), driver.examine().text());
+        assertEquals(List.of(), driver.examine().details());
+        new Side(driver, "domains", 1).close();
+    }
+
     @Test
     void shouldOpenAnAdapterInADomainThatThereIs() {
         Fabrics.require();
@@ -215,6 +253,10 @@ class ViaAvailabilityTest {
         assumeTrue(Providers.devices().isEmpty(), "this host has RDMA devices");
         Availability found = ofAdapter("provider = shm");
         assertEquals("libfabric, provider shm", found.reason());
-        assertSays(found.details().getFirst(), "no RDMA device", "madeleine.tm.via.adapters.default.provider");
+        assertSays(
+                found.details().getFirst(),
+                "the adapter default cannot be opened",
+                "no RDMA device",
+                "madeleine.tm.via.adapters.default.provider");
     }
 }

@@ -67,6 +67,23 @@ class ViaConfigTest {
         assertEquals(9 << 10, given.rdma().fromBytes());
     }
 
+    @Test
+    void shouldTakeAnAddressOnlyWithAProviderThatHasSome() {
+        assertEquals(
+                Optional.of("10.0.0.1"),
+                with("adapters.ib { provider = net, address = 10.0.0.1 }")
+                        .adapter("ib")
+                        .address());
+        assertRefused(
+                "adapters.ib { provider = shm, address = 10.0.0.1 }",
+                "madeleine.tm.via.adapters.ib.address is 10.0.0.1",
+                "auto: the provider shm has no addresses");
+        assertRefused(
+                "adapters.ib { provider = auto, address = 10.0.0.1 }",
+                "madeleine.tm.via.adapters.ib.address is 10.0.0.1",
+                "auto, unless provider names the provider");
+    }
+
     private static ConnectionSizes sizes(String settings) {
         return with(settings).adapter("default").sizes();
     }
