@@ -5,8 +5,12 @@ import io.madeleine.session.config.ConfigSources;
 import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +25,8 @@ import java.util.concurrent.Future;
 
 /** Opens the ranks of a session as threads of this JVM, over the loop network. */
 public final class TestSessions {
+    private static final long PATIENCE_NS = 20_000_000_000L;
+
     private TestSessions() {}
 
     public static ConfigSources sources(Map<String, ?> settings) {
@@ -106,6 +112,22 @@ public final class TestSessions {
             });
         }
         all(closings);
+    }
+
+    /** Waits until nobody listens: whoever closes a server may have to wait for the thread that accepts. */
+    public static void awaitRefusal(InetSocketAddress address) throws Exception {
+        long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < PATIENCE_NS) {
+            try (Socket socket = new Socket()) {
+                socket.connect(address, 1_000);
+                Thread.sleep(5);
+            } catch (ConnectException _) {
+                return;
+            } catch (SocketTimeoutException _) {
+                // nobody accepts any more, and the queue of the port is full
+            }
+        }
+        throw new AssertionError(address + " goes on listening");
     }
 
     public static int freePort() throws IOException {

@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.LaunchedProcess;
+import io.madeleine.session.TestSessions;
 import io.madeleine.session.config.Membership;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -100,16 +100,6 @@ class BootstrapServerTest {
         return assertInstanceOf(ControlMessage.MissingReply.class, next(member)).who();
     }
 
-    private static void awaitRefusal(InetSocketAddress address) throws IOException {
-        while (true) {
-            try (Socket socket = new Socket()) {
-                socket.connect(address, 1_000);
-            } catch (ConnectException _) {
-                return;
-            }
-        }
-    }
-
     @Test
     void shouldRefuseRanksAndSizesThatItsSessionsDoNotHave() throws Exception {
         BootstrapServer server = server(2, -1);
@@ -156,7 +146,7 @@ class BootstrapServerTest {
         assertEquals(new ControlMessage.OpenFailed(0, "it has its peers"), next(waiting));
         late.send(hello("s", 2, 3));
         assertEquals(new ControlMessage.Refused("the port is closed"), next(late));
-        awaitRefusal(port.address());
+        TestSessions.awaitRefusal(port.address());
     }
 
     @Test
@@ -179,7 +169,7 @@ class BootstrapServerTest {
             silent.send(hello("s", 1, 2));
             next(silent);
         });
-        awaitRefusal(server.address());
+        TestSessions.awaitRefusal(server.address());
     }
 
     @Test
@@ -214,7 +204,7 @@ class BootstrapServerTest {
         checkRefuses(server, hello("t", 0, 2), "this server serves session s, not t");
         join(server, hello("s", 0, 2));
         ControlConnection one = join(server, hello("s", 1, 2));
-        awaitRefusal(server.address());
+        TestSessions.awaitRefusal(server.address());
         assertTrue(missing(one).contains("rank 0"), "the session goes on");
     }
 
@@ -225,7 +215,7 @@ class BootstrapServerTest {
         ControlConnection zero = join(server, hello("s", 0, 2));
         zero.send(new ControlMessage.Leave());
         assertThrows(EOFException.class, () -> next(zero));
-        awaitRefusal(server.address());
+        TestSessions.awaitRefusal(server.address());
     }
 
     @Test

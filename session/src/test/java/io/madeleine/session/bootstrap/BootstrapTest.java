@@ -16,7 +16,6 @@ import io.madeleine.session.config.Membership;
 import io.madeleine.session.config.Timeouts;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -43,6 +42,10 @@ import org.junit.jupiter.api.Timeout;
 class BootstrapTest {
     private static final String SECRET = "open sesame";
     private static final long PEER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+
+    /** Less than the time-out of a peer: what takes no longer was told, and not found out by its silence. */
+    private static final long PATIENCE_S = 25;
+
     private static final Timeouts TIMEOUTS = timeouts(PEER_TIMEOUT_NS);
 
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -79,7 +82,7 @@ class BootstrapTest {
     }
 
     private BootstrapClient join(BootstrapServer server, Membership member) {
-        BootstrapClient client = BootstrapClient.join(member, at(server), TIMEOUTS, in(5));
+        BootstrapClient client = BootstrapClient.join(member, at(server), TIMEOUTS, in(PATIENCE_S));
         opened.add(client);
         return client;
     }
@@ -105,9 +108,9 @@ class BootstrapTest {
                 synchronized (ids) {
                     ids.add(client.sessionId());
                 }
-                client.exchange("first", new byte[] {(byte) rank}, in(5));
-                client.exchange("barrier", new byte[0], in(5));
-                return client.exchange("second", new byte[rank * 1000], in(5));
+                client.exchange("first", new byte[] {(byte) rank}, in(PATIENCE_S));
+                client.exchange("barrier", new byte[0], in(PATIENCE_S));
+                return client.exchange("second", new byte[rank * 1000], in(PATIENCE_S));
             });
         }
         for (List<byte[]> values : TestSessions.all(processes)) {
@@ -126,7 +129,7 @@ class BootstrapTest {
         List<Callable<List<byte[]>>> processes = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             int rank = i;
-            processes.add(() -> join(server, rank, 3).exchange("large", value, in(5)));
+            processes.add(() -> join(server, rank, 3).exchange("large", value, in(PATIENCE_S)));
         }
         for (List<byte[]> values : TestSessions.all(processes)) {
             values.forEach(received -> assertArrayEquals(value, received));
@@ -151,7 +154,7 @@ class BootstrapTest {
                 int rank = i;
                 processes.add(() -> {
                     try (BootstrapClient client = join(server, rank, 2)) {
-                        client.exchange("open", new byte[0], in(5));
+                        client.exchange("open", new byte[0], in(PATIENCE_S));
                         return client.sessionId();
                     }
                 });
@@ -166,6 +169,7 @@ class BootstrapTest {
     @Test
     void shouldRefuseAWrongSecretAndNameTheKey() throws Exception {
         BootstrapServer server = server(1);
+        byte[] _ = Secrets.controlKey("guessed"); // which takes a cold JVM long
         String message = messageOf(() -> join(server, member(server, "s", 0, 1, "guessed")));
         assertTrue(message.contains("madeleine.session.secret"), message);
     }
@@ -239,7 +243,7 @@ class BootstrapTest {
         Membership member = member(server, "s", 0, 1, SECRET);
         HostAddress address = at(server);
         server.close();
-        awaitRefusal(server.address());
+        TestSessions.awaitRefusal(server.address());
         String message = messageOf(() -> BootstrapClient.join(member, address, TIMEOUTS, in(0.3)));
         assertTrue(message.contains("the launcher cannot be reached at " + address), message);
     }
@@ -259,20 +263,6 @@ class BootstrapTest {
             message = failure.get(20, TimeUnit.SECONDS);
         }
         assertTrue(message.contains("a process listened there earlier"), message);
-    }
-
-    /** A socket that another thread accepts from may listen for a moment longer than its close takes. */
-    private static void awaitRefusal(InetSocketAddress address) throws Exception {
-        long startNs = System.nanoTime();
-        while (System.nanoTime() - startNs < 5_000_000_000L) {
-            try (Socket socket = new Socket()) {
-                socket.connect(address, 1_000);
-                Thread.sleep(5);
-            } catch (ConnectException _) {
-                return;
-            }
-        }
-        throw new AssertionError(address + " goes on listening");
     }
 
     /** What a client hears. */
@@ -306,8 +296,8 @@ class BootstrapTest {
         }
 
         String next() throws InterruptedException {
-            String next = news.poll(5, TimeUnit.SECONDS);
-            assertTrue(next != null, "nothing was heard for 5 s");
+            String next = news.poll(PATIENCE_S, TimeUnit.SECONDS);
+            assertTrue(next != null, "nothing was heard for " + PATIENCE_S + " s");
             return next;
         }
     }
@@ -334,11 +324,9 @@ class BootstrapTest {
         Heard heard = new Heard();
         join(server, 0, 2).listen(heard);
         ControlConnection other = stranger(server, 1, 2);
-        long beforeNs = System.nanoTime();
         other.close();
         String news = heard.next();
         assertTrue(news.startsWith("death of 1: its process ended"), news);
-        assertTrue(System.nanoTime() - beforeNs < TimeUnit.SECONDS.toNanos(2), "within milliseconds, in practice");
     }
 
     @Test
@@ -346,7 +334,8 @@ class BootstrapTest {
         BootstrapServer server = server(2);
         BootstrapClient client = join(server, 0, 2);
         stranger(server, 1, 2).close();
-        assertTrue(messageOf(() -> client.exchange("cards", new byte[0], in(5))).contains("rank 1 died"));
+        assertTrue(messageOf(() -> client.exchange("cards", new byte[0], in(PATIENCE_S)))
+                .contains("rank 1 died"));
         Heard heard = new Heard();
         client.listen(heard);
         assertTrue(heard.next().startsWith("death of 1"));
@@ -360,7 +349,7 @@ class BootstrapTest {
         join(server, 1, 3).close();
         stranger(server, 2, 3).close();
         assertTrue(heard.next().startsWith("death of 2"), "only that of the one who did not say goodbye");
-        assertEquals(1, heard.left.poll(5, TimeUnit.SECONDS));
+        assertEquals(1, heard.left.poll(PATIENCE_S, TimeUnit.SECONDS));
     }
 
     @Test
@@ -392,7 +381,7 @@ class BootstrapTest {
         BootstrapServer server = server(2);
         BootstrapClient zero = join(server, 0, 2);
         join(server, 1, 2).abort("no shared memory");
-        String message = messageOf(() -> zero.exchange("cards", new byte[0], in(5)));
+        String message = messageOf(() -> zero.exchange("cards", new byte[0], in(PATIENCE_S)));
         assertTrue(message.contains("rank 1 could not open the session: no shared memory"), message);
     }
 
@@ -401,7 +390,7 @@ class BootstrapTest {
         BootstrapServer server = server(3);
         join(server, 0, 3);
         join(server, 1, 3).abort("no shared memory");
-        String message = messageOf(() -> join(server, 2, 3).exchange("cards", new byte[0], in(5)));
+        String message = messageOf(() -> join(server, 2, 3).exchange("cards", new byte[0], in(PATIENCE_S)));
         assertTrue(message.contains("no shared memory"), message);
     }
 
@@ -413,9 +402,9 @@ class BootstrapTest {
         BootstrapClient zero = join(server, 0, 3);
         server.processEnded(2, 4711, "its process ended by signal 9");
         String why = "rank 2 died: its process ended by signal 9 before it joined";
-        String message = messageOf(() -> zero.exchange("cards", new byte[0], in(30)));
+        String message = messageOf(() -> zero.exchange("cards", new byte[0], in(PATIENCE_S)));
         assertTrue(message.contains(why), message);
-        String late = messageOf(() -> join(server, 1, 3).exchange("cards", new byte[0], in(30)));
+        String late = messageOf(() -> join(server, 1, 3).exchange("cards", new byte[0], in(PATIENCE_S)));
         assertTrue(late.contains(why), late);
         assertEquals(2, missed.take());
         assertTrue(missed.isEmpty(), "told once per session");
@@ -432,12 +421,12 @@ class BootstrapTest {
         server.processEnded(1, 4711, "its process ended with exit code 0");
         assertTrue(missed.isEmpty(), "it has been in the only session");
         Membership other = member(server, "t", 0, 3, SECRET);
-        String message = messageOf(() -> join(server, other).exchange("cards", new byte[0], in(30)));
+        String message = messageOf(() -> join(server, other).exchange("cards", new byte[0], in(PATIENCE_S)));
         assertTrue(message.contains("rank 1 died: its process ended with exit code 0 before it joined"), message);
         assertEquals(1, missed.take());
         server.processEnded(0, 4710, "its process ended with exit code 0");
-        String third =
-                messageOf(() -> join(server, member(server, "u", 2, 3, SECRET)).exchange("cards", new byte[0], in(30)));
+        Membership last = member(server, "u", 2, 3, SECRET);
+        String third = messageOf(() -> join(server, last).exchange("cards", new byte[0], in(PATIENCE_S)));
         assertTrue(third.contains("rank 1 died"), "the first is why rank 0 ended, too: " + third);
         String refused = messageOf(() -> join(server, member(server, "t", 1, 3, SECRET)));
         assertTrue(refused.contains("rank 1: its process ended with exit code 0"), refused);
@@ -473,7 +462,9 @@ class BootstrapTest {
         }
         assertArrayEquals(
                 new byte[] {7},
-                join(server, 0, 1).exchange("still", new byte[] {7}, in(5)).getFirst());
+                join(server, 0, 1)
+                        .exchange("still", new byte[] {7}, in(PATIENCE_S))
+                        .getFirst());
     }
 
     /** As many as there are places, and more, that say nothing, or so little that no single read takes long. */
@@ -490,7 +481,7 @@ class BootstrapTest {
             BootstrapClient member = join(server, 0, 1);
             assertArrayEquals(
                     new byte[] {7},
-                    member.exchange("still", new byte[] {7}, in(5)).getFirst());
+                    member.exchange("still", new byte[] {7}, in(PATIENCE_S)).getFirst());
             assertTrue(System.nanoTime() - beginNs < TimeUnit.SECONDS.toNanos(4), "the places were kept");
         } finally {
             for (Socket stranger : strangers) {
@@ -587,7 +578,7 @@ class BootstrapTest {
         Heard heard = new Heard();
         Membership zero = member(server, "s", 0, 2, SECRET);
         BootstrapClient client =
-                BootstrapClient.join(zero, at(server), timeouts(TimeUnit.MILLISECONDS.toNanos(400)), in(5));
+                BootstrapClient.join(zero, at(server), timeouts(TimeUnit.MILLISECONDS.toNanos(400)), in(PATIENCE_S));
         opened.add(client);
         client.listen(heard);
         Socket socket =
@@ -643,7 +634,7 @@ class BootstrapTest {
 
     /**
      * A process that does not read, as one that is stopped, takes part in exchanges of more bytes than the buffers of
-     * its connection hold.
+     * its connection hold. It is silent only when the others have ended the last one, which may take them long.
      */
     private List<BootstrapClient> exchangeWithOneThatDoesNotRead(BootstrapServer server, String host) throws Exception {
         int rounds = 100;
@@ -655,22 +646,38 @@ class BootstrapTest {
         ControlConnection stopped = ControlHandshake.connect(socket, Secrets.controlKey(SECRET));
         opened.add(stopped);
         stopped.send(new ControlMessage.Hello("s", 2, 3, host, 1));
-        Thread.ofPlatform().daemon().start(() -> {
+        CountDownLatch exchanged = new CountDownLatch(1);
+        Thread signs = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 stopped.trySend(new ControlMessage.Put("round " + i, value));
+            }
+            while (!isOver(exchanged, 100)) {
+                stopped.trySend(new ControlMessage.Heartbeat());
             }
         });
         List<Callable<Boolean>> exchanges = new ArrayList<>();
         for (BootstrapClient other : others) {
             exchanges.add(() -> {
                 for (int i = 0; i < rounds; i++) {
-                    assertEquals(3, other.exchange("round " + i, value, in(30)).size());
+                    assertEquals(
+                            3,
+                            other.exchange("round " + i, value, in(PATIENCE_S)).size());
                 }
                 return true;
             });
         }
         TestSessions.all(exchanges);
+        exchanged.countDown();
+        signs.join();
         return others;
+    }
+
+    private static boolean isOver(CountDownLatch latch, long waitMs) {
+        try {
+            return latch.await(waitMs, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
@@ -754,11 +761,7 @@ class BootstrapTest {
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            assertTrue(latch.await(20, TimeUnit.SECONDS));
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        assertTrue(isOver(latch, 20_000));
     }
 
     @Test
@@ -767,12 +770,12 @@ class BootstrapTest {
         HostAddress address = new HostAddress("127.0.0.1", port);
         Membership member = new Membership("s", 0, 1, new Membership.Contact.Launcher(address), SECRET);
         CompletableFuture<BootstrapClient> joining =
-                CompletableFuture.supplyAsync(() -> BootstrapClient.join(member, address, TIMEOUTS, in(10)));
+                CompletableFuture.supplyAsync(() -> BootstrapClient.join(member, address, TIMEOUTS, in(PATIENCE_S)));
         Thread.sleep(300);
         opened.add(new BootstrapServer(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
                 new BootstrapServer.Settings(1, SECRET, -1, PEER_TIMEOUT_NS)));
-        opened.add(joining.get(10, TimeUnit.SECONDS));
+        opened.add(joining.get(PATIENCE_S, TimeUnit.SECONDS));
     }
 
     @Test
@@ -807,7 +810,7 @@ class BootstrapTest {
         BootstrapClient other = join(port, member(port, "other", 1, 2, SECRET));
         port.closePort("it has closed its port");
         for (BootstrapClient waiting : List.of(zero, two, other)) {
-            String message = messageOf(() -> waiting.exchange("told their names", new byte[1], in(5)));
+            String message = messageOf(() -> waiting.exchange("told their names", new byte[1], in(PATIENCE_S)));
             assertTrue(message.contains("it has closed its port"), message);
         }
     }
@@ -828,8 +831,8 @@ class BootstrapTest {
         BootstrapServer port = port();
         Membership root = new Membership("s", 0, 2, new Membership.Contact.Root(at(port), true), SECRET);
         port.closePort("it has closed its port");
-        awaitRefusal(port.address());
-        String message = messageOf(() -> BootstrapClient.join(root, at(port), TIMEOUTS, in(5)));
+        TestSessions.awaitRefusal(port.address());
+        String message = messageOf(() -> BootstrapClient.join(root, at(port), TIMEOUTS, in(PATIENCE_S)));
         assertTrue(message.contains("the port at " + at(port) + " is closed"), message);
     }
 
