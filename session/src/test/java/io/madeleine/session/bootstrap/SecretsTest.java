@@ -70,12 +70,18 @@ class SecretsTest {
         assertArrayEquals(Proofs.proof(hash(strong), "madeleine user 1 x"), Secrets.userKey(strong, "x"));
         assertArrayEquals(Secrets.userKey("s1", "x"), Secrets.userKey("s1", "x"));
         assertFalse(Arrays.equals(Secrets.userKey("s1", "x"), Secrets.userKey("s2", "x")));
+        long firstNs = timeNs(() -> Secrets.userKey("never seen before", "x"));
+        long againNs = Long.MAX_VALUE; // the least of some: a thread may lose its processor
+        for (int i = 0; i < 10; i++) {
+            againNs = Math.min(againNs, timeNs(() -> Secrets.controlKey("never seen before")));
+        }
+        assertTrue(againNs < firstNs / 10 + 1_000_000, "once is enough: " + firstNs + " ns, then " + againNs + " ns");
+    }
+
+    private static long timeNs(Runnable action) {
         long beganNs = System.nanoTime();
-        Secrets.userKey("never seen before", "x");
-        long firstNs = System.nanoTime() - beganNs;
-        beganNs = System.nanoTime();
-        Secrets.controlKey("never seen before");
-        assertTrue(System.nanoTime() - beganNs < firstNs / 10 + 1_000_000, "once is enough: " + firstNs + " ns");
+        action.run();
+        return System.nanoTime() - beganNs;
     }
 
     private static byte[] hash(String secret) throws Exception {
