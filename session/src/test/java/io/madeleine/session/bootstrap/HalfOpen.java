@@ -53,7 +53,7 @@ final class HalfOpen implements AutoCloseable {
 
     /** Waits until so many have connected. */
     void await(int count) throws InterruptedException {
-        for (int i = 0; i < 1_000 && made.get() < count; i++) {
+        for (int i = 0; i < 4_000 && made.get() < count; i++) {
             Thread.sleep(5);
         }
     }
