@@ -181,12 +181,16 @@ class LauncherIT {
 
     @Test
     void shouldReturnTheCodeOfTheRankThatFailedFirst() throws Exception {
+        Path begun = directory.resolve("begun"); // a JVM may start seconds later than another
         int code = run(source(
                         3,
                         "Second",
                         "int rank = Integer.parseInt(System.getenv(\"MADELEINE_RANK\"));"
-                                + " if (rank == 2) System.exit(5);"
-                                + " if (rank == 1) { Thread.sleep(2000); System.exit(9); }")
+                                + " java.io.File begun = new java.io.File(args[0]);"
+                                + " if (rank == 2) { begun.createNewFile(); System.exit(5); }"
+                                + " if (rank == 1) { while (!begun.exists()) Thread.sleep(10);"
+                                + " Thread.sleep(2000); System.exit(9); }",
+                        begun.toString())
                 .withConduct(conduct(OnFailure.CONTINUE, true)));
         assertEquals(5, code, () -> errors.toString(StandardCharsets.UTF_8));
     }
