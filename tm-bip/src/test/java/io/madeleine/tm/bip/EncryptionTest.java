@@ -164,10 +164,12 @@ class EncryptionTest {
         String settings = "madeleine.peer-timeout = 500ms";
         try (Pair pair = new Pair(left + settings, right + settings);
                 TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
-            int[] count = {0};
+            boolean[] isCut = {false};
             router.show(datagram -> {
-                if (count[0]++ >= 4) {
+                if (isCut[0]) {
                     datagram[DatagramLayout.KIND_OFFSET] ^= 4;
+                } else {
+                    isCut[0] = datagram[DatagramLayout.KIND_OFFSET] == DatagramLayout.ACCEPT;
                 }
             });
             var calling = pair.left.connect("cut", pair.right, router.address(), true);
