@@ -18,7 +18,7 @@ class AllocationTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** Until the code is compiled it allocates what the compiler then saves; that takes longer on a busy machine. */
-    private static final int MOST_STRETCHES = 100;
+    private static final long PATIENCE_NS = 40_000_000_000L;
 
     /** One message there and one back. */
     @FunctionalInterface
@@ -36,20 +36,22 @@ class AllocationTest {
         return 0;
     }
 
-    /** The least that a stretch of rounds allocates, per message; what the JVM does beside it shows in the others. */
-    private static long bytesPerMessage(int rounds, Round round) {
+    /**
+     * Plays stretches of rounds until one allocates no more than it may per message; what the JVM does beside it shows
+     * in the others.
+     */
+    private void assertAllocates(long mostBytes, int rounds, Round round) {
+        long startNs = System.nanoTime();
         long least = Long.MAX_VALUE;
         int number = 0;
-        for (int stretch = 0; stretch < MOST_STRETCHES && least > 0; stretch++) {
+        while (least > mostBytes) {
+            assertTrue(System.nanoTime() - startNs < PATIENCE_NS, least + " bytes per message");
             long before = THREADS.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < rounds; i++) {
                 round.play(number++);
             }
-            if (stretch > 1) {
-                least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
-            }
+            least = Math.min(least, (THREADS.getCurrentThreadAllocatedBytes() - before) / (2L * rounds));
         }
-        return least / (2L * rounds);
     }
 
     @Test
@@ -58,17 +60,12 @@ class AllocationTest {
                 Arena arena = Arena.ofShared()) {
             Pair.Ends ends = pair.connect("short");
             MemorySegment block = arena.allocate(64);
-            long found = bytesPerMessage(2000, number -> {
+            assertAllocates(mostBytes(false), 2000, number -> {
                 long header = PacketHeader.of(64, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
                 pass(pair, ends.left().small(), ends.right().small(), header, block);
                 pass(pair, ends.right().small(), ends.left().small(), header, block);
             });
-            assertWithin(found, false);
         }
-    }
-
-    private void assertWithin(long found, boolean isLong) {
-        assertTrue(found <= mostBytes(isLong), found + " bytes per message");
     }
 
     private static void pass(Pair pair, BipShortLink from, BipShortLink to, long header, MemorySegment block) {
@@ -89,12 +86,11 @@ class AllocationTest {
             BufferGroup out = new BufferGroup();
             BufferGroup in = new BufferGroup();
             BufferGroup expected = new BufferGroup();
-            long found = bytesPerMessage(200, number -> {
+            assertAllocates(mostBytes(true), 200, number -> {
                 long header = PacketHeader.of(100_000, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
                 pass(pair, ends.left().large(), ends.right().large(), header, block, out, in, expected);
                 pass(pair, ends.right().large(), ends.left().large(), header, block, out, in, expected);
             });
-            assertWithin(found, true);
         }
     }
 
