@@ -168,13 +168,19 @@ class DemandTest {
         clockwork.demand.hold();
         clockwork.dueIn(100_000_000);
         awaitThat(() -> clockwork.keptCount.get() >= 2, "the first deadlines");
-        int keptBefore = clockwork.keptCount.get();
-        long cpuBeforeNs = ownCpuNs();
-        Thread.sleep(2_000);
-        long usedNs = ownCpuNs() - cpuBeforeNs;
-        int kept = clockwork.keptCount.get() - keptBefore;
-        assertTrue(kept >= 10 && kept <= 20, kept + " deadlines kept in 2 s");
-        assertTrue(usedNs < 20_000_000, usedNs + " ns of a processor in 2 s");
+        long leastNs = Long.MAX_VALUE; // used while at least half of the deadlines are kept: the machine may be busy
+        for (int i = 0; i < 10 && leastNs >= 20_000_000; i++) {
+            long startNs = System.nanoTime();
+            int keptBefore = clockwork.keptCount.get();
+            long cpuBeforeNs = ownCpuNs();
+            Thread.sleep(2_000);
+            long usedNs = ownCpuNs() - cpuBeforeNs;
+            int kept = clockwork.keptCount.get() - keptBefore;
+            long elapsedNs = System.nanoTime() - startNs;
+            assertTrue(kept <= elapsedNs / 100_000_000 + 1, kept + " deadlines kept in " + elapsedNs + " ns");
+            leastNs = kept >= 10 ? Math.min(leastNs, usedNs) : leastNs;
+        }
+        assertTrue(leastNs < 20_000_000, leastNs + " ns of a processor in 2 s");
     }
 
     /** What the session's own threads have used. */
@@ -198,11 +204,11 @@ class DemandTest {
         clockwork.demand.hold();
         clockwork.dueIn(0);
         awaitThat(() -> clockwork.keptCount.get() >= 10, "the first deadlines");
-        int sleepsBefore = clockwork.keptCount.get();
         long startNs = System.nanoTime();
+        int keptBefore = clockwork.keptCount.get();
         Thread.sleep(300);
+        int kept = clockwork.keptCount.get() - keptBefore;
         long elapsedNs = System.nanoTime() - startNs;
-        int kept = clockwork.keptCount.get() - sleepsBefore;
         int most = 4; // before and after a sleep
         assertTrue(kept <= most * elapsedNs / Demands.SHORTEST_PAUSE_NS, kept + " polls in " + elapsedNs + " ns");
     }
@@ -228,17 +234,17 @@ class DemandTest {
                 () -> {
                     awaitThat(engine::isLeadAsleep, "the session's own thread sleeps");
                     boolean[] named = new boolean[1];
-                    boolean _ = engine.await(
+                    assertTrue(engine.await(
                             nothing,
                             () -> {
+                                boolean leave = named[0];
                                 if (!named[0] && !engine.isLeadAsleep()) {
                                     named[0] = true;
                                     clockwork.dueIn(5_000_000);
                                 }
-                                return false;
+                                return leave;
                             },
-                            System.nanoTime() + 100_000);
-                    assertTrue(named[0]);
+                            System.nanoTime() + PATIENCE_NS));
                 },
                 SOON_NS,
                 "a deadline named in another's hands");
@@ -328,7 +334,7 @@ class DemandTest {
         clockwork.demand.hold();
         clockwork.dueIn(0);
         int least = Integer.MAX_VALUE;
-        for (int i = 0; i < 10 && least > 60; i++) { // a busy machine takes the processor from the thread that polls
+        for (int i = 0; i < 200 && least > 60; i++) { // a busy machine takes the processor from the thread that polls
             int before = clockwork.keptCount.get();
             long startNs = System.nanoTime();
             while (System.nanoTime() - startNs < 40_000_000) {
