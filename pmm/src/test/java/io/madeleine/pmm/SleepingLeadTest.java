@@ -3,7 +3,6 @@ package io.madeleine.pmm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.Reactor;
@@ -142,7 +141,7 @@ class SleepingLeadTest {
                 count++;
                 network.arrived.incrementAndGet(); // and rings no bell
                 assertTrue(awaitReceived(received.get() + 1));
-                assertSame(Thread.currentThread(), poller.get());
+                assertTrue(poller.get() == Thread.currentThread() || reactor.wakes.get() != wakes, "this one polls");
             }
             most = Math.max(most, count);
         }
@@ -260,11 +259,13 @@ class SleepingLeadTest {
         for (int i = 0; i < 5; i++) {
             awaitSleeper();
             handler.set(null);
-            int[] looks = new int[1];
+            network.lastVisitor.set(null);
+            boolean[] written = new boolean[1];
             assertTrue(engine.await(
                     news,
                     () -> {
-                        if (++looks[0] == 2) { // by now this thread leads
+                        if (!written[0] && network.lastVisitor.get() == Thread.currentThread()) { // it leads
+                            written[0] = true;
                             try {
                                 pipe.sink().write(ByteBuffer.allocate(1));
                             } catch (IOException e) {
@@ -309,9 +310,13 @@ class SleepingLeadTest {
             awaitThat(() -> handled.get() == count, "a message is handled");
         }
         awaitSleeper();
-        int before = network.pollCount.get();
-        Thread.sleep(20);
-        assertTrue(network.pollCount.get() - before < 200, "it spins though nothing comes");
+        int least = Integer.MAX_VALUE;
+        for (int i = 0; i < 5 && least >= 200; i++) { // it wakes once a second by itself
+            int before = network.pollCount.get();
+            Thread.sleep(20);
+            least = Math.min(least, network.pollCount.get() - before);
+        }
+        assertTrue(least < 200, "it spins though nothing comes");
     }
 
     @Test

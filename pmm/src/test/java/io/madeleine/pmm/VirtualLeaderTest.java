@@ -205,10 +205,16 @@ class VirtualLeaderTest {
     void shouldEndTheWaitOfAThreadThatLeftTheLeadAtItsDeadline() {
         AtomicInteger run = handInChain(Integer.MAX_VALUE);
         network.send();
-        long startNs = System.nanoTime();
-        assertFalse(engine.await(new Waitable(), () -> false, startNs + 300_000_000));
-        assertTrue(System.nanoTime() - startNs >= 300_000_000);
-        assertTrue(run.get() > 0 && virtually.get() > 0, "a virtual thread never led");
+        until( // the machine may be too busy for that within one wait
+                () -> {
+                    int before = virtually.get();
+                    long startNs = System.nanoTime();
+                    assertFalse(engine.await(new Waitable(), () -> false, startNs + 300_000_000));
+                    assertTrue(System.nanoTime() - startNs >= 300_000_000);
+                    return virtually.get() > before;
+                },
+                "a virtual thread never led");
+        assertTrue(run.get() > 0);
     }
 
     @Test
