@@ -36,6 +36,9 @@ class ConnectionManagerTest {
     private static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(30);
 
+    /** Of all sides: nobody sleeps in it, and thousands of them would take more descriptors than a process may have. */
+    private static final SelectorReactor REACTOR = new SelectorReactor();
+
     private long nowNs = Long.MAX_VALUE - TimeUnit.SECONDS.toNanos(5); // it wraps round in each test that waits
     private final Side left = new Side(LEFT, "session", SECRET);
     private final Side right = new Side(RIGHT, "session", SECRET);
@@ -51,8 +54,8 @@ class ConnectionManagerTest {
 
         Side(ProcessIdentity self, String session, byte[] secret, int maxUnauthenticated) {
             this.self = self;
-            ProcessContext context = new ProcessContext(
-                    session, self, secret, new SelectorReactor(), System.getLogger("io.madeleine.handshake.test"));
+            ProcessContext context =
+                    new ProcessContext(session, self, secret, REACTOR, System.getLogger("io.madeleine.handshake.test"));
             this.connections = new ConnectionManager(
                     "loop",
                     context,
@@ -545,8 +548,8 @@ class ConnectionManagerTest {
     @Test
     void shouldLetAnAuthenticatedPeerWaitForLessThanAHandshakeMayTake() {
         HandshakeLimits impatient = new HandshakeLimits(TIMEOUT_NS, 4, TIMEOUT_NS / 2, "");
-        ProcessContext context = new ProcessContext(
-                "session", RIGHT, SECRET, new SelectorReactor(), System.getLogger("io.madeleine.handshake.test"));
+        ProcessContext context =
+                new ProcessContext("session", RIGHT, SECRET, REACTOR, System.getLogger("io.madeleine.handshake.test"));
         ConnectionManager connections = new ConnectionManager("loop", context, impatient, Runnable::run);
         End end = new End();
         Handshake answering = connections.accept(end, nowNs);
