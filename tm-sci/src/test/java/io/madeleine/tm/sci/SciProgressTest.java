@@ -120,9 +120,9 @@ class SciProgressTest {
         first.right().start(one);
         second.right().start(other);
         b.round();
+        long nowNs = justAfterALook();
         first.left().finish();
         second.left().finish();
-        long nowNs = System.nanoTime(); // not so late that it would look everywhere
         assertThrows(OutOfMemoryError.class, () -> b.adapter.progress().poll(nowNs));
         b.adapter.progress().poll(nowNs);
         assertTrue(one.looks >= 1000 && other.looks >= 1000, one.looks + " and " + other.looks);
@@ -130,6 +130,13 @@ class SciProgressTest {
 
     /** On average longer than one looks before one sleeps. */
     private static final int PAUSE_SPINS = 2_000;
+
+    /** Has b look everywhere, and returns the time of that by its clock: within 100 ms it does not look again. */
+    private long justAfterALook() {
+        long nowNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        int _ = b.adapter.progress().poll(nowNs);
+        return nowNs;
+    }
 
     private static CompletableFuture<Void> inAnotherThread(Runnable task) {
         return CompletableFuture.runAsync(task, Thread.ofPlatform().daemon()::start);
@@ -223,11 +230,11 @@ class SciProgressTest {
         Reader reader = new Reader(pair.rightShort());
         pair.right().start(reader);
         ProgressSource progress = b.adapter.progress();
+        long nowNs = justAfterALook();
         while (!progress.armForBlocking()) {
             progress.disarm();
             progress.poll(0);
         }
-        long nowNs = System.nanoTime();
         int sent = 0;
         for (int salvo = 0; salvo < 5; salvo++) {
             nowNs += 200_000;
@@ -251,11 +258,11 @@ class SciProgressTest {
         Side.Pair pair = Side.Pair.of(a, b, "main");
         pair.right().start(new Reader(pair.rightShort()));
         ProgressSource progress = b.adapter.progress();
+        long nowNs = justAfterALook();
         while (!progress.armForBlocking()) {
             progress.disarm();
             progress.poll(0);
         }
-        long nowNs = System.nanoTime();
         for (int i = 0; i < 2 * SciProgress.DENSE_ANNOUNCEMENTS; i++) {
             progress.disarmForAMoment();
             pair.right().receiveInterest(true);
@@ -313,7 +320,7 @@ class SciProgressTest {
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader reader = new Reader(pair.rightShort());
         pair.right().start(reader);
-        long nowNs = System.nanoTime(); // not so late that it would look everywhere
+        long nowNs = justAfterALook();
         ProgressSource progress = sleepUninterested(pair, nowNs);
         assertEquals(0, progress.poll(nowNs));
         boolean _ = progress.rearm();
@@ -328,7 +335,7 @@ class SciProgressTest {
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader reader = new Reader(pair.rightShort());
         pair.right().start(reader);
-        long nowNs = System.nanoTime(); // not so late that it would look everywhere
+        long nowNs = justAfterALook();
         ProgressSource progress = sleepUninterested(pair, nowNs);
         boolean _ = progress.rearm();
         progress.disarm();
@@ -357,11 +364,11 @@ class SciProgressTest {
         Reader handler = new Reader(pair.rightShort());
         pair.right().start(new ForHandler());
         ProgressSource progress = b.adapter.progress();
+        long nowNs = justAfterALook();
         while (!progress.armForBlocking()) {
             progress.disarm();
             progress.poll(0);
         }
-        long nowNs = System.nanoTime();
         for (int i = 0; i < 3; i++) {
             progress.disarmForAMoment();
             send(pair.leftShort(), i);
@@ -437,6 +444,7 @@ class SciProgressTest {
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader reader = new Reader(pair.rightShort());
         pair.right().start(reader);
+        long nowNs = justAfterALook();
         while (!b.adapter.progress().armForBlocking()) {
             b.adapter.progress().disarm();
             b.adapter.progress().poll(0);
@@ -444,10 +452,10 @@ class SciProgressTest {
         assertTrue(pair.leftShort().claim() >= 0);
         pair.leftShort().commit(PacketHeader.of(8, 0, 0, 0)); // and its announcement is lost
         b.adapter.progress().disarm();
-        assertEquals(0, b.adapter.progress().poll(System.nanoTime()));
+        assertEquals(0, b.adapter.progress().poll(nowNs));
         long sleptNs = b.adapter.progress().longestSleepNs();
         assertTrue(sleptNs <= 100_000_000, "it may sleep for " + sleptNs);
-        b.adapter.progress().poll(System.nanoTime() + 2 * sleptNs);
+        b.adapter.progress().poll(nowNs + 2 * sleptNs);
         assertEquals(1, reader.received);
     }
 
