@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Somebody of the same user cuts mapped files short: what needs them is lost, with the reason, and nothing else. */
 class TruncatedFilesTest {
-    private static final long PATIENCE_NS = 5_000_000_000L;
+    private static final long PATIENCE_NS = 30_000_000_000L;
 
     @TempDir
     Path directory;

@@ -120,9 +120,9 @@ class SessionDirectoryTest {
 
     @Test
     void shouldTakeAZombieForDead() throws Exception {
-        Process parentOfZombie = new ProcessBuilder("sh", "-c", "sleep 0.01 & exec sleep 30").start();
+        Process parentOfZombie = new ProcessBuilder("sh", "-c", "sleep 0.01 & exec sleep 60").start();
         try {
-            long deadlineNs = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+            long deadlineNs = System.nanoTime() + Duration.ofSeconds(30).toNanos();
             ProcessHandle child = null;
             while (child == null && System.nanoTime() < deadlineNs) {
                 child = parentOfZombie.children().findFirst().orElse(null);
