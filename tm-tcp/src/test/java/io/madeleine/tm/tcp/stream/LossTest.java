@@ -168,7 +168,7 @@ class LossTest {
         long startNs = System.nanoTime();
         pair.left.close();
         long tookMs = (System.nanoTime() - startNs) / 1_000_000;
-        assertTrue(tookMs >= 290 && tookMs < 2_000, () -> tookMs + " ms");
+        assertTrue(tookMs >= 290 && tookMs < 10_000, () -> tookMs + " ms");
     }
 
     /** A peer that knows the secret and how to shake hands, and then does as it likes. */
