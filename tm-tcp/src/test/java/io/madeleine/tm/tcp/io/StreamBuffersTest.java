@@ -78,7 +78,8 @@ class StreamBuffersTest {
                 exchange(pair, all.getLast(), block);
             }
             long perConnection = (directBytes() - before) / (2 * connections);
-            assertTrue(perConnection < 4 * KIB, perConnection + " B outside the heap for each idle end");
+            // one of 512 KiB for each would be far more; a few more than the first exchange took are none for each
+            assertTrue(perConnection < 32 * KIB, perConnection + " B outside the heap for each idle end");
         }
     }
 
