@@ -47,18 +47,38 @@ class HugePagesTest {
 
     @Test
     void shouldBeOnHugePagesThatAreZeroAndGoWithTheirArena() throws Exception {
-        MemorySegment memory;
-        try (Arena arena = Arena.ofShared()) {
-            memory = pages.allocate(BYTES, arena).orElseThrow();
-            assertEquals(BYTES, memory.byteSize());
-            assertEquals(0, memory.address() % pages.pageBytes());
-            assertEquals(0, memory.get(ValueLayout.JAVA_BYTE, BYTES - 1));
-            memory.fill((byte) 1);
-            assertTrue(hugeKib(memory.address()) >= BYTES / 1024 / 2, "of huge pages: " + hugeKib(memory.address()));
-            assertThrows(IndexOutOfBoundsException.class, () -> memory.get(ValueLayout.JAVA_BYTE, BYTES));
+        long left = 0;
+        for (int i = 0; i < 10 && left != -1; i++) { // another thread may map something in its place
+            MemorySegment memory;
+            try (Arena arena = Arena.ofShared()) {
+                memory = pages.allocate(BYTES, arena).orElseThrow();
+                checkOnHugePages(memory);
+            }
+            assertThrows(IllegalStateException.class, () -> memory.get(ValueLayout.JAVA_BYTE, 0));
+            left = hugeKib(memory.address());
         }
-        assertThrows(IllegalStateException.class, () -> memory.get(ValueLayout.JAVA_BYTE, 0));
-        assertEquals(-1, hugeKib(memory.address()), "still mapped");
+        assertEquals(-1, left, "still mapped");
+    }
+
+    private void checkOnHugePages(MemorySegment memory) throws Exception {
+        assertEquals(BYTES, memory.byteSize());
+        assertEquals(0, memory.address() % pages.pageBytes());
+        long before = faultsWithoutHugePage();
+        assertEquals(0, memory.get(ValueLayout.JAVA_BYTE, BYTES - 1));
+        memory.fill((byte) 1);
+        long kib = hugeKib(memory.address());
+        boolean enough = kib >= BYTES / 1024 / 2;
+        assumeTrue(enough || faultsWithoutHugePage() == before, "the system has no huge page to give at the moment");
+        assertTrue(enough, kib + " KiB of huge pages");
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.get(ValueLayout.JAVA_BYTE, BYTES));
+    }
+
+    /** How often the system had to take small pages where it wanted a huge one. */
+    private static long faultsWithoutHugePage() throws Exception {
+        return Files.readAllLines(Path.of("/proc/vmstat")).stream()
+                .filter(line -> line.startsWith("thp_fault_fallback "))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1)))
+                .sum();
     }
 
     private static long mappedPages() throws Exception {

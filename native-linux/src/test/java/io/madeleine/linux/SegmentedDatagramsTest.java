@@ -13,7 +13,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +47,7 @@ class SegmentedDatagramsTest {
         static Socket open(String host) throws IOException {
             DatagramChannel channel = DatagramChannel.open();
             channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, 1 << 20); // where the default may be small
             channel.bind(new InetSocketAddress(host, 0));
             InetSocketAddress address = (InetSocketAddress) channel.getLocalAddress();
             return new Socket(channel, address, new SegmentationEngine().open(address));
@@ -105,6 +109,8 @@ class SegmentedDatagramsTest {
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
     void shouldBringDatagramsOfOneSizeAndAShorterLastOneInOrder(String host) throws IOException {
+        boolean isHere = NetworkInterface.getByInetAddress(InetAddress.ofLiteral(host)) != null;
+        assumeTrue(isHere, () -> "this system has no address " + host);
         Socket left = open(host);
         Socket right = open(host);
         for (int i = 0; i < 10; i++) {
