@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 
 /** The contract of progress: upcalls while there is interest, and a sleep that any kind of event ends. */
 abstract class ProgressContract extends PostingContract {
-    private static final long LONG_SLEEP_NS = 5_000_000_000L;
-    private static final long SOON_NS = 2_000_000_000L;
+    private static final long LONG_SLEEP_NS = 20_000_000_000L;
+    private static final long SOON_NS = 10_000_000_000L;
 
     private PacketSeries oneSmall(int link) {
         return PacketSeries.of(left.link(link).capabilities(), 24);
