@@ -64,7 +64,7 @@ class SpinLockTest {
         Thread.ofPlatform().start(lock::lock).join();
         assertFalse(lock.tryLock(1_000_000));
         Thread late = Thread.ofPlatform().unstarted(lock::unlock);
-        assertTimeoutPreemptively(Duration.ofSeconds(30), lock::lock);
+        assertTimeoutPreemptively(Duration.ofSeconds(100), lock::lock); // it counts turns, of any length
         late.start();
         late.join();
         assertFalse(lock.tryLock(), "given back by one that does not hold it");
