@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 /** The call that is carried out is known, with its deadline and its cancellation, to other threads that work for it. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CallContextTest {
+    private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger interrupted = new AtomicInteger();
     private final CountDownLatch never = new CountDownLatch(1);
 
@@ -58,6 +59,7 @@ class CallContextTest {
     }
 
     private int waitUntilInterrupted() {
+        waiting.incrementAndGet();
         try {
             never.await();
         } catch (InterruptedException e) {
@@ -144,8 +146,7 @@ class CallContextTest {
                 })) {
             CompletableFuture<Integer> call =
                     world.of(1).service(0, Front.class).waitsElsewhere();
-            World.await(() -> world.of(0).runningCount() == 1);
-            Thread.sleep(50);
+            World.await(() -> waiting.get() == 2); // what is cancelled before it begins never runs
             assertTrue(call.cancel(true));
             World.await(
                     () -> interrupted.get() == 2 && front.get().cancelActions.get() == 1);
@@ -163,8 +164,7 @@ class CallContextTest {
                 })) {
             CompletableFuture<Integer> call =
                     world.of(1).service(0, Front.class).callsAndWaits();
-            World.await(() -> world.of(1).runningCount() == 1);
-            Thread.sleep(50);
+            World.await(() -> waiting.get() == 1);
             assertTrue(call.cancel(true));
             World.await(() -> interrupted.get() == 1 && world.of(0).outstandingCount() == 0);
         }

@@ -161,37 +161,49 @@ class CrowdTest {
             Narrow narrow = world.of(1).service(0, Narrow.class);
             CompletableFuture<Integer> plug = narrow.plug();
             World.await(() -> world.of(0).runningCount() == 1);
-            List<CompletableFuture<Integer>> all = new ArrayList<>();
-            long beginNs = System.nanoTime();
-            for (int i = 0; i < count; i++) {
-                int number = i;
-                all.add(narrow.later(i));
-                all.add(CompletableFuture.supplyAsync(() -> narrow.again(number), threads));
+            Ends ends = callInVain(narrow, count, threads);
+            // a process that is stopped for a while gets the answers to the last attempts too late
+            for (int round = 1; round < 5 && !(ends.clear() > count && ends.mostRefusals() > 4); round++) {
+                ends = callInVain(narrow, count, threads);
             }
-            int clear = 0;
-            int mostRefusals = 0;
-            for (CompletableFuture<Integer> each : all) {
-                Throwable why =
-                        assertThrows(CompletionException.class, each::join).getCause();
-                if (why instanceof OverloadedException) {
-                    String text = String.valueOf(why.getMessage());
-                    Matcher said = Pattern.compile("was refused (\\d+) times .*maxConcurrent")
-                            .matcher(text);
-                    assertTrue(said.find(), text);
-                    mostRefusals = Math.max(mostRefusals, Integer.parseInt(said.group(1)));
-                    clear++;
-                } else {
-                    assertInstanceOf(DeadlineExceededException.class, why); // its last attempt was not answered in time
-                }
-            }
-            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs);
-            assertTrue(clear > count, clear + " of " + all.size() + " say that they were not carried out");
-            assertTrue(mostRefusals > 4, mostRefusals + " times at most");
-            assertTrue(tookMs >= 500, () -> "after " + tookMs + " ms already");
+            assertTrue(ends.clear() > count, "of " + 2 * count + " calls: " + ends);
+            assertTrue(ends.mostRefusals() > 4, ends::toString);
             plugged.plug.complete(7);
             assertEquals(7, plug.join());
-            assertEquals(8, narrow.later(8).join());
+            assertEquals(8, narrow.patient(8).join());
         }
+    }
+
+    /** How many of the calls say that they were not carried out, and how often one was refused at most. */
+    private record Ends(int clear, int mostRefusals) {}
+
+    private static Ends callInVain(Narrow narrow, int count, ExecutorService threads) {
+        List<CompletableFuture<Integer>> all = new ArrayList<>();
+        long beginNs = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            int number = i;
+            all.add(narrow.later(i));
+            all.add(CompletableFuture.supplyAsync(() -> narrow.again(number), threads));
+        }
+        int clear = 0;
+        int mostRefusals = 0;
+        for (CompletableFuture<Integer> each : all) {
+            Throwable why =
+                    assertThrows(CompletionException.class, each::join).getCause();
+            if (why instanceof OverloadedException) {
+                String text = String.valueOf(why.getMessage());
+                Matcher said = Pattern.compile("was refused (\\d+) times .*maxConcurrent")
+                        .matcher(text);
+                assertTrue(said.find(), text);
+                mostRefusals = Math.max(mostRefusals, Integer.parseInt(said.group(1)));
+                clear++;
+            } else {
+                assertInstanceOf(DeadlineExceededException.class, why); // its last attempt was not answered in time
+            }
+        }
+        long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs);
+        assertTrue(tookMs >= 500, () -> "after " + tookMs + " ms already");
+        return new Ends(clear, mostRefusals);
     }
 
     /** What waits to be made again takes memory, too. */

@@ -151,7 +151,7 @@ class OverloadTest {
                 return CompletableFuture.completedFuture(number);
             }
         };
-        ContextOptions options = ContextOptions.DEFAULT.withMaxOutstanding(3).withCallTimeout(Duration.ofMillis(800));
+        ContextOptions options = ContextOptions.DEFAULT.withMaxOutstanding(3);
         try (World world = new World(network, 2, options, context -> context.export(Slow.class, implementation))) {
             Slow slow = world.of(1).service(0, Slow.class);
             List<CompletableFuture<Integer>> open = new ArrayList<>();
@@ -178,6 +178,7 @@ class OverloadTest {
 
     @Test
     void shouldRunThreadedHandlersInBoundedExecutorIfAsked() {
+        CountDownLatch go = new CountDownLatch(1);
         AtomicInteger done = new AtomicInteger();
         AtomicReference<String> name = new AtomicReference<>("");
         try (ExecutorService two = new ThreadPoolExecutor(
@@ -194,16 +195,19 @@ class OverloadTest {
                     options,
                     context -> context.endpoint("e").threaded("t", (_, _) -> {
                         name.set(Thread.currentThread().getName());
-                        Thread.sleep(20);
+                        go.await();
                         done.incrementAndGet();
                     }))) {
                 Startpoint remote = world.of(1).startpoint(0, "e");
                 for (int i = 0; i < 100; i++) {
                     remote.rsr("t", new Arguments());
                 }
-                await(world.of(1), () -> done.get() + world.of(1).refusedCount() == 100);
-                assertTrue(done.get() >= 12 && done.get() < 100, done + " were carried out");
+                await(world.of(1), () -> world.of(1).refusedCount() == 88); // two run, and ten are queued
+                go.countDown();
+                await(world.of(1), () -> done.get() == 12);
                 assertEquals("mine", name.get());
+            } finally {
+                go.countDown();
             }
         }
     }

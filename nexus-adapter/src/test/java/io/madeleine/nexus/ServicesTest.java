@@ -72,7 +72,7 @@ class ServicesTest {
         @CallTimeout(millis = 200)
         long slow(long millis) throws InterruptedException;
 
-        @CallTimeout(millis = 400)
+        @CallTimeout(millis = 5_000)
         long forwardsTo(int rank, long millis);
 
         Flow.Publisher<Integer> count(int to);
@@ -87,6 +87,7 @@ class ServicesTest {
     /** What the implementation does, and what happened to it. */
     static final class Implementation implements Everything {
         final Context context;
+        final AtomicInteger begun = new AtomicInteger();
         final AtomicInteger interrupted = new AtomicInteger();
         final AtomicLong published = new AtomicLong();
         final AtomicBoolean cancelled = new AtomicBoolean();
@@ -150,6 +151,7 @@ class ServicesTest {
 
         @Override
         public long slow(long millis) throws InterruptedException {
+            begun.incrementAndGet();
             try {
                 Thread.sleep(millis);
             } catch (InterruptedException e) {
@@ -184,6 +186,7 @@ class ServicesTest {
 
         @Override
         public CompletableFuture<Long> waits(long millis) {
+            begun.incrementAndGet();
             try {
                 assertTrue(forever.await(millis, TimeUnit.MILLISECONDS) || true);
             } catch (InterruptedException e) {
@@ -205,7 +208,7 @@ class ServicesTest {
 
     /** Looks again now and then: a handler that still runs signals nobody. */
     private static void await(Context context, java.util.function.BooleanSupplier condition) {
-        long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
         while (!context.await(condition, 2, TimeUnit.MILLISECONDS)) {
             assertTrue(System.nanoTime() - giveUpNs < 0, "not in time");
         }
@@ -292,12 +295,17 @@ class ServicesTest {
     void shouldEndCallsAtTheirDeadlineAndInterruptWhatTheyRun() {
         try (World world = world(2)) {
             Everything remote = world.of(1).service(0, Everything.class);
-            long startNs = System.nanoTime();
-            DeadlineExceededException late = assertThrows(DeadlineExceededException.class, () -> remote.slow(10_000));
-            assertTrue(String.valueOf(late.getMessage()).contains("within 200 ms"), late::toString);
-            long tookMs = (System.nanoTime() - startNs) / 1_000_000;
-            assertTrue(tookMs >= 200 && tookMs < 3_000, tookMs + " ms");
-            await(world.of(0), () -> implementations[0].interrupted.get() == 1);
+            AtomicInteger begun = implementations[0].begun;
+            for (int i = 0; begun.get() == 0; i++) { // a call that gets there after its deadline does not begin
+                assertTrue(i < 50, "no call has begun");
+                long startNs = System.nanoTime();
+                DeadlineExceededException late =
+                        assertThrows(DeadlineExceededException.class, () -> remote.slow(10_000));
+                assertTrue(String.valueOf(late.getMessage()).contains("within 200 ms"), late::toString);
+                long tookMs = (System.nanoTime() - startNs) / 1_000_000;
+                assertTrue(tookMs >= 200 && tookMs < 9_000, tookMs + " ms");
+            }
+            await(world.of(0), () -> implementations[0].interrupted.get() == begun.get());
             assertEquals(0, world.of(1).outstandingCount());
         }
     }
@@ -307,7 +315,7 @@ class ServicesTest {
         try (World world = world(3)) {
             Everything remote = world.of(2).service(0, Everything.class);
             long left = remote.forwardsTo(1, 100);
-            assertTrue(left > 0 && left <= 300, left + " ms");
+            assertTrue(left > 0 && left <= 4_900, left + " ms");
         }
     }
 
@@ -316,7 +324,7 @@ class ServicesTest {
         try (World world = world(2)) {
             CompletableFuture<Long> future =
                     world.of(1).service(0, Everything.class).waits(20_000);
-            await(world.of(0), () -> world.of(0).runningCount() == 1);
+            await(world.of(0), () -> implementations[0].begun.get() == 1);
             assertTrue(future.cancel(true));
             await(world.of(0), () -> implementations[0].interrupted.get() == 1);
             assertTrue(implementations[0].cancelled.get());
@@ -343,9 +351,10 @@ class ServicesTest {
                 permits.acquireUninterruptibly();
                 taken.incrementAndGet();
             });
-            Thread.sleep(200);
+            await(world.of(1), () -> implementations[0].published.get() >= 10);
+            Thread.sleep(200); // more would come now
             long ahead = implementations[0].published.get();
-            assertTrue(ahead >= 10 && ahead <= 11, ahead + " were published for a window of 10");
+            assertTrue(ahead <= 11, ahead + " were published for a window of 10");
             permits.release(100);
             await(world.of(1), () -> taken.get() == 100);
             assertTrue(slow.cancel(true));
@@ -371,7 +380,7 @@ class ServicesTest {
                 CompletionException ended = assertThrows(CompletionException.class, call::join);
                 assertInstanceOf(PeerFailedException.class, ended.getCause());
             }
-            assertTrue(System.nanoTime() - startNs < 5_000_000_000L);
+            assertTrue(System.nanoTime() - startNs < 10_000_000_000L);
             assertThrows(PeerFailedException.class, () -> doomed.add(1, 2));
             assertEquals(1_500, good.get(20, TimeUnit.SECONDS));
             assertEquals(3, other.add(1, 2));

@@ -68,7 +68,7 @@ public final class World implements AutoCloseable {
 
     /** Looks now and then: not everything that tests wait for signals anybody. */
     public static void await(BooleanSupplier condition) {
-        long giveUpNs = System.nanoTime() + 20_000_000_000L;
+        long giveUpNs = System.nanoTime() + 40_000_000_000L;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - giveUpNs > 0) {
                 throw new AssertionError("not in time");
