@@ -39,8 +39,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AttachTest {
     private static final InetSocketAddress LOOPBACK = new InetSocketAddress("127.0.0.1", 0);
     private static final List<String> HERE = List.of("127.0.0.1");
-    private static final ContextOptions HASTY =
-            ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(3)).withSilenceTimeout(Duration.ofMillis(900));
 
     /** Called. */
     @RemoteService
@@ -77,7 +75,7 @@ class AttachTest {
     }
 
     private static World world(int size) {
-        return world(size, HASTY);
+        return world(size, ContextOptions.DEFAULT);
     }
 
     private static World world(int size, ContextOptions options) {
@@ -112,6 +110,7 @@ class AttachTest {
     }
 
     @Test
+    @Timeout(120) // much is encrypted, by code that is not optimized
     void shouldBringArgumentsOfEverySizeInOrderAndTheAnswersBack() {
         try (World server = world(2);
                 World clients = world(2)) {
@@ -193,7 +192,8 @@ class AttachTest {
     @Test
     void shouldSayWhyItCannotAttach() throws Exception {
         try (World server = world(2);
-                World clients = world(2)) {
+                World clients = world(2);
+                World hasty = world(1, ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(1)))) {
             Context client = clients.of(0);
             AttachPoint point = open(server.of(0));
             assertMessage("approver has refused", () -> client.attach(point.url() + "/private"));
@@ -219,8 +219,9 @@ class AttachTest {
             }
             try (ServerSocket deaf = new ServerSocket(0)) {
                 long beganNs = System.nanoTime();
-                assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
-                assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(5));
+                String url = "nexus://127.0.0.1:" + deaf.getLocalPort();
+                assertMessage("cannot attach", () -> hasty.of(0).attach(url));
+                assertTrue(System.nanoTime() - beganNs < client.node().options().connectTimeout().toNanos());
             }
             assertThrows(IllegalArgumentException.class, () -> client.attach("http://localhost:80"));
             assertThrows(IllegalArgumentException.class, () -> client.attach("nexus://localhost"));
@@ -334,7 +335,7 @@ class AttachTest {
                 gateway.cut();
                 long cutNs = System.nanoTime();
                 assertThrows(java.util.concurrent.ExecutionException.class, () -> unanswered.get(20, TimeUnit.SECONDS));
-                assertTrue(System.nanoTime() - cutNs < TimeUnit.SECONDS.toNanos(4));
+                assertTrue(System.nanoTime() - cutNs < TimeUnit.SECONDS.toNanos(8)); // the silence timeout is longer
             }
             assertEquals(6, doubler.twice(3));
             assertEquals(point.url(), there.method().orElseThrow().address());
@@ -362,21 +363,24 @@ class AttachTest {
 
     @Test
     void shouldNoticeSilenceAndFailWhatIsUnanswered() throws Exception {
-        ContextOptions silenceAlone = HASTY.withConnectTimeout(Duration.ofSeconds(30));
+        Duration timeout = Duration.ofSeconds(2); // a machine may stop a process for a good part of a second
+        ContextOptions silenceAlone = ContextOptions.DEFAULT
+                .withConnectTimeout(Duration.ofSeconds(30))
+                .withSilenceTimeout(timeout);
         try (World server = world(2, silenceAlone);
                 World clients = world(2, silenceAlone)) {
             AttachPoint point = open(server.of(0));
             try (Forwarder gateway = new Forwarder(point.port())) {
                 Startpoint there = clients.of(0).attach("nexus://127.0.0.1:" + gateway.port());
                 Doubler doubler = there.service(Doubler.class);
-                Thread.sleep(1_200); // longer than the timeout: signs of life pass
+                Thread.sleep(timeout.plusMillis(300)); // signs of life pass
                 assertEquals(4, doubler.twice(2));
                 CompletableFuture<Integer> unanswered = doubler.never();
                 gateway.hold();
                 long heldNs = System.nanoTime();
                 Exception e = assertThrows(
                         java.util.concurrent.ExecutionException.class, () -> unanswered.get(20, TimeUnit.SECONDS));
-                assertTrue(System.nanoTime() - heldNs < TimeUnit.SECONDS.toNanos(4));
+                assertTrue(System.nanoTime() - heldNs < TimeUnit.SECONDS.toNanos(10));
                 assertTrue(String.valueOf(e.getMessage()).contains("silenceTimeout"), e::toString);
             }
         }
@@ -398,7 +402,7 @@ class AttachTest {
 
     @Test
     void shouldRefuseMoreContextsThanAllowed() {
-        try (World server = new World("sci", 2, HASTY.withMaxAttached(1), context -> {});
+        try (World server = new World("sci", 2, ContextOptions.DEFAULT.withMaxAttached(1), context -> {});
                 World clients = world(2)) {
             AttachPoint point = server.of(0)
                     .allowAttach(
@@ -421,7 +425,7 @@ class AttachTest {
     /** Without a place of its own the second would be asked about, too, and both would be let in. */
     @Test
     void shouldRefuseMoreContextsThanAllowedThoughTheyComeAtTheSameTime() throws Exception {
-        ContextOptions patient = HASTY.withConnectTimeout(Duration.ofSeconds(30));
+        ContextOptions patient = ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(30));
         try (World server = new World("sci", 1, patient.withMaxAttached(1), context -> {});
                 World clients = world(2, patient)) {
             CountDownLatch secondIsRefused = new CountDownLatch(1);
@@ -454,7 +458,7 @@ class AttachTest {
     @ValueSource(booleans = {true, false})
     void shouldTellAThreadThatItWasInterruptedWhileItConnected(boolean virtual) throws Exception {
         String[] anyMethod = {};
-        try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
+        try (World clients = world(1, ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(50)));
                 ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Context client = clients.of(0);
             assertInterrupted(virtual, deaf, () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
@@ -496,7 +500,7 @@ class AttachTest {
     @Test
     void shouldInterruptAThreadThatWaitsForAnotherOneToConnect() throws Exception {
         String[] anyMethod = {};
-        try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
+        try (World clients = world(1, ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(50)));
                 ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Peer peer = clients.of(0).node().nodes().of(new NodeId("another session", "default", 0));
             WanRoutes.of(peer).add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
@@ -515,7 +519,7 @@ class AttachTest {
 
     @Test
     void shouldEndACallThatHasToConnectFirstAtItsDeadline() throws Exception {
-        try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
+        try (World clients = world(1, ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(50)));
                 ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Context client = clients.of(0);
             Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));

@@ -37,7 +37,10 @@ class SlowGuestTest {
         int next(int number);
     }
 
-    /** Passes a connection on, and in one direction no more than 4 Mbit/s while it is slow. */
+    /**
+     * Passes a connection on, and in one direction no more than 4 Mbit/s while it is slow, and half of an argument: the
+     * rest waits until it is fast again, however late that is.
+     */
     private static final class SlowLink implements AutoCloseable {
         private static final int CHUNK = 2_000;
         private static final long CHUNK_NS = CHUNK * 8 * 1_000L / 4;
@@ -61,13 +64,18 @@ class SlowGuestTest {
 
         private void pump(Socket from, Socket to, boolean throttled) {
             byte[] chunk = new byte[CHUNK];
+            int slowly = 0;
             try {
                 InputStream in = from.getInputStream();
                 OutputStream out = to.getOutputStream();
                 for (int read = in.read(chunk); read > 0; read = in.read(chunk)) {
-                    if (throttled && slow) {
+                    boolean waits = throttled && slow;
+                    slowly = waits ? slowly : 0;
+                    while (waits) {
                         LockSupport.parkNanos(CHUNK_NS);
+                        waits = slow && slowly >= LARGE / 2;
                     }
+                    slowly += read;
                     out.write(chunk, 0, read);
                 }
             } catch (IOException e) {

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class ListenerTest {
     private static final Credentials KEY = new Credentials(new byte[32], null);
-    private static final int TIMEOUT_MS = 5_000;
+    private static final int TIMEOUT_MS = 15_000;
 
     private final Logger logger = Logger.getLogger("io.madeleine.nexus");
     private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
@@ -75,7 +75,7 @@ class ListenerTest {
 
     private void assertLetsGuestsIn(Listener listener) throws Exception {
         try (SealedConnection _ = Handshake.connect("127.0.0.1", listener.port(), KEY, TIMEOUT_MS);
-                SealedConnection guest = guests.poll(5, TimeUnit.SECONDS)) {
+                SealedConnection guest = guests.poll(20, TimeUnit.SECONDS)) {
             assertNotNull(guest);
         }
     }
@@ -119,32 +119,34 @@ class ListenerTest {
         try (Listener listener = new Listener(loopback(), KEY, 300, guests::add);
                 Socket silent = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             assertTrue(silent.getInputStream().readAllBytes().length > 0, "it is greeted, and then hung up on");
-            assertTellsOfTimeout(warnings.poll(5, TimeUnit.SECONDS));
+            assertTellsOfTimeout(300, warnings.poll(20, TimeUnit.SECONDS));
         }
-        try (Listener listener = new Listener(loopback(), KEY, 300, guests::add);
+        int longMs = 2_000; // the knock comes before
+        try (Listener listener = new Listener(loopback(), KEY, longMs, guests::add);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             Preauthentication.knock(slow, KEY); // TLS never begins
             assertEquals(-1, slow.getInputStream().read());
-            assertTellsOfTimeout(warnings.poll(5, TimeUnit.SECONDS));
+            assertTellsOfTimeout(longMs, warnings.poll(20, TimeUnit.SECONDS));
         }
         try (ServerSocket dumb = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            assertTellsOfTimeout(assertThrows(
-                            SocketTimeoutException.class,
-                            () -> Handshake.connect("127.0.0.1", dumb.getLocalPort(), KEY, 300))
-                    .getMessage());
+            SocketTimeoutException e = assertThrows(
+                    SocketTimeoutException.class,
+                    () -> Handshake.connect("127.0.0.1", dumb.getLocalPort(), KEY, 300));
+            assertTellsOfTimeout(300, e.getMessage());
         }
     }
 
-    private static void assertTellsOfTimeout(@Nullable String text) {
+    private static void assertTellsOfTimeout(int timeoutMs, @Nullable String text) {
         assertTrue(
                 text != null
-                        && text.contains("longer than 300 ms, the connect timeout")
+                        && text.contains("longer than " + timeoutMs + " ms, the connect timeout")
                         && text.contains("ContextOptions.withConnectTimeout"),
                 text);
     }
 
     /** They say nothing, trickle what TLS begins with, before and after a greeting, or talk rubbish, and come again. */
     @Test
+    @Timeout(60)
     void shouldLetGuestsInWhileStrangersRenewHalfOpenConnections() throws Exception {
         AtomicInteger threads = new AtomicInteger();
         AtomicInteger renewed = new AtomicInteger();
@@ -177,7 +179,7 @@ class ListenerTest {
             }
             long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs);
             over.set(true);
-            assertTrue(tookMs < 6_000, guestCount + " guests took " + tookMs + " ms");
+            assertTrue(tookMs < 15_000, guestCount + " guests took " + tookMs + " ms"); // strangers are held longer
             assertTrue(threads.get() <= guestCount, threads + " threads were made");
         }
     }
