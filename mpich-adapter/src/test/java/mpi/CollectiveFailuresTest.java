@@ -11,6 +11,7 @@ import java.nio.IntBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -261,16 +262,24 @@ class CollectiveFailuresTest {
         });
     }
 
+    /** Dies when the others have passed the barrier and, a while later, are in what they do next. */
+    private static void die(World world, int rank, CountDownLatch behindBarrier) throws InterruptedException {
+        behindBarrier.await();
+        Thread.sleep(300);
+        world.die(rank);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {3, 5, 7})
     void shouldFailAtAllMembersIfOneIsLost(int size) {
         AtomicInteger failed = new AtomicInteger();
+        CountDownLatch behindBarrier = new CountDownLatch(size);
         try (World world = new World("tcp", size)) {
             world.run(comm -> {
                 comm.barrier();
+                behindBarrier.countDown();
                 if (comm.getRank() == 1) {
-                    Thread.sleep(300); // the others are in the operation
-                    world.die(1);
+                    die(world, 1, behindBarrier);
                     return;
                 }
                 MPIException seen = assertThrows(
@@ -286,14 +295,13 @@ class CollectiveFailuresTest {
 
     @Test
     void shouldFailAtAMemberWhoseMessageWouldComeFromOneThatLives() {
+        CountDownLatch behindBarrier = new CountDownLatch(3);
         try (World world = new World("tcp", 3)) {
             world.run(comm -> {
                 comm.barrier();
+                behindBarrier.countDown();
                 switch (comm.getRank()) {
-                    case 2 -> {
-                        Thread.sleep(300);
-                        world.die(2);
-                    }
+                    case 2 -> die(world, 2, behindBarrier);
                     case 1 -> // gives up without the broadcast
                         assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 2, 0));
                     default -> {
@@ -310,14 +318,13 @@ class CollectiveFailuresTest {
     @ValueSource(strings = {"gather", "allreduce", "igather"})
     void shouldFailAtAMemberWhoseLongMessageNobodyTakesAnyMore(String operation) {
         int count = 100_000; // more than is sent without being asked for
+        CountDownLatch behindBarrier = new CountDownLatch(4);
         try (World world = new World("tcp", 4)) {
             world.run(comm -> {
                 comm.barrier();
+                behindBarrier.countDown();
                 switch (comm.getRank()) {
-                    case 1 -> {
-                        Thread.sleep(300); // the others are in the operation
-                        world.die(1);
-                    }
+                    case 1 -> die(world, 1, behindBarrier);
                     case 2 -> { // gives up without the operation, and lives on
                         assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 1, 0));
                         Thread.sleep(1000);
@@ -348,14 +355,13 @@ class CollectiveFailuresTest {
     @ParameterizedTest
     @ValueSource(strings = {"receive", "long send", "any", "probe"})
     void shouldFailAtWhoWaitsForOneThatLeavesSinceAnotherIsLost(String wait) {
+        CountDownLatch behindBarrier = new CountDownLatch(3);
         try (World world = new World("tcp", 3)) {
             world.run(comm -> {
                 comm.barrier();
+                behindBarrier.countDown();
                 switch (comm.getRank()) {
-                    case 1 -> {
-                        Thread.sleep(300); // the others wait
-                        world.die(1);
-                    }
+                    case 1 -> die(world, 1, behindBarrier);
                     case 0 -> {
                         assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 1, 0));
                         assertThrows(MPIException.class, () -> world.of(0).end());

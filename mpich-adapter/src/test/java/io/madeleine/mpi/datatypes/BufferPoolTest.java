@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.SessionException;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
@@ -84,7 +85,12 @@ class BufferPoolTest {
             System.gc();
             Thread.sleep(10);
         }
-        Thread.sleep(50); // the reference is queued a moment later
+        ReferenceQueue<Object> queue = new ReferenceQueue<>();
+        WeakReference<Object> next = new WeakReference<>(new Object(), queue);
+        while (queue.poll() != next) { // the references of earlier collections are queued before
+            System.gc();
+            Thread.sleep(10);
+        }
     }
 
     @Test
