@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,6 +101,15 @@ class HalvesTest {
         started.get(20, TimeUnit.SECONDS);
     }
 
+    /** A thread that ends a message tells its user first, and leaves its half of the connection a moment later. */
+    private static void awaitThat(BooleanSupplier condition) {
+        long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - giveUpNs < 0, "not in time");
+            Thread.onSpinWait();
+        }
+    }
+
     private void progress() {
         for (int round = 0; round < 50; round++) {
             sessions.session(0).progress();
@@ -139,7 +149,7 @@ class HalvesTest {
             send(77);
             receive(77);
             progress();
-            assertEquals(0, sessions.demand(0));
+            awaitThat(() -> sessions.demand(0) == 0);
             assertEquals(0, sessions.demand(1));
             assertTrue(sending.isFree() && !sending.isOnItsWay() && !sending.isPromised());
             assertFalse(receiving.isUnderWay() || receiving.isDropping() || receiving.hasArrived());
@@ -204,7 +214,7 @@ class HalvesTest {
         receiveLarge();
         sent.await();
         out.close();
-        assertFalse(sending.isOnItsWay() || sending.isPromised());
+        awaitThat(() -> !sending.isOnItsWay() && !sending.isPromised());
         assertTrue(sending.messageCount() >= 1);
     }
 
@@ -345,7 +355,7 @@ class HalvesTest {
         Pattern.check(1, received);
         in.close();
         out.close();
-        assertFalse(receiving.isUnderWay());
+        awaitThat(() -> !receiving.isUnderWay());
     }
 
     @Test
@@ -400,7 +410,7 @@ class HalvesTest {
                 PeerFailedException.class,
                 assertThrows(PeerFailedException.class, receiving::throwIfExhausted)
                         .getClass());
-        assertEquals(0, sessions.demand(1));
+        awaitThat(() -> sessions.demand(1) == 0);
     }
 
     @Test
