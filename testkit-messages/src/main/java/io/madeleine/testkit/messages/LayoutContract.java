@@ -323,7 +323,7 @@ abstract class LayoutContract extends SendTaskContract {
                         out.packInt(MUCH);
                         out.pack(strided(arena.allocate(MUCH / RANGE * STRIDE, 8)));
                         assertThrows(DeadlineExceededException.class, () -> out.endPacking(20, TimeUnit.MILLISECONDS));
-                        arena.close();
+                        closeOnceNobodyIsInside(arena);
                         freed.complete(null);
                         assertThrows(MessageAbortedException.class, () -> out.endPacking(10, TimeUnit.SECONDS));
                     }
