@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  */
 abstract class PostingContract extends LinkContract {
     private static final int SERIES = 12;
-    private static final long SOON_NS = 2_000_000_000L;
+    private static final long SOON_NS = 10_000_000_000L; // see SpiEnd.LONG_SLEEP_NS
     private static final byte UNTOUCHED = (byte) 0x5A;
 
     /** The two ends of a link that posts. */

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 
 /** The contract of progress: upcalls while there is interest, and a sleep that any kind of event ends. */
 abstract class ProgressContract extends PostingContract {
-    private static final long LONG_SLEEP_NS = 20_000_000_000L;
+    private static final long LONG_SLEEP_NS = 30_000_000_000L;
+
+    /** Much shorter than that, and longer than a busy machine holds a thread up. */
     private static final long SOON_NS = 10_000_000_000L;
 
     private PacketSeries oneSmall(int link) {

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class SpiEnd implements ConnectionListener, AutoCloseable {
     private static final byte[] SECRET = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 
-    private static final long LONG_SLEEP_NS = 5_000_000_000L;
+    private static final long LONG_SLEEP_NS = 30_000_000_000L;
 
     final ProtocolModule driver;
     final ProcessIdentity identity;
