@@ -13,8 +13,6 @@ import io.madeleine.session.OnFailure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -166,14 +164,12 @@ class LaunchedSessionIT {
         }
 
         /** The launcher's session, another of the same processes, and one they agree on at run time. */
-        private static void several(Session first) throws IOException {
+        private static void several(Session first) {
             int peer = 1 - first.rank();
             try (Session second = Session.open("session.name=second")) {
                 int port = 0;
                 if (first.rank() == 0) {
-                    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                        port = free.getLocalPort();
-                    }
+                    port = SessionOverNetworksTest.freePort();
                     second.channel().beginPacking(1).packInt(port).endPacking();
                 } else {
                     IncomingMessage in = second.channel().beginUnpacking();

@@ -31,6 +31,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -41,11 +42,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Sessions whose ranks are threads of this JVM, with nothing but the one artifact, over each of its networks. */
 @Timeout(60)
 class SessionOverNetworksTest {
+    /** Strong: to stretch a weak one takes seconds on a slow processor. */
+    private static final String SECRET = "5f0d1c8e9b7a42638e21c4d5a6f70b9d";
+
     private static final int[] SIZES = {0, 1, 100, 1024, 40_000, 1_000_003};
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /** A port that nobody listens at, below those that systems give to others meanwhile. */
+    static int freePort() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+            try (ServerSocket _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return port;
+            } catch (IOException _) {
+                // taken
+            }
         }
     }
 
@@ -57,7 +67,7 @@ class SessionOverNetworksTest {
         }
         settings.put("session.hosts", hosts);
         settings.put("session.rank", rank);
-        settings.put("session.secret", "known to both");
+        settings.put("session.secret", SECRET);
         return settings;
     }
 
@@ -209,8 +219,8 @@ class SessionOverNetworksTest {
         List<Callable<Void>> ranks = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             Map<String, Object> settings = settings(i, 2, port);
-            settings.put("session.secret", "secret of " + i);
-            settings.put("session.open-timeout", "8s"); // to stretch two new secrets takes seconds on a slow processor
+            settings.put("session.secret", i + SECRET);
+            settings.put("session.open-timeout", "8s");
             ranks.add(() -> {
                 MadeleineException refused = assertThrows(SessionException.class, () -> Session.open(settings));
                 assertTrue(
