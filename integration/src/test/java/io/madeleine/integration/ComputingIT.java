@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Both ends leave 64 MiB to the session and compute without a call for two seconds: the transfer is over before. */
+/** Both ends leave 64 MiB to the session and compute without a call, for ten seconds at most, until it has come. */
 @Tag("quiet")
 class ComputingIT {
-    private static final long COMPUTED_MS = 2_000;
+    private static final long COMPUTED_MS = 10_000;
     private static final long MAX_IDLE_PERMILLE = 10;
 
     @ParameterizedTest
@@ -46,6 +46,7 @@ class ComputingIT {
     static final class Program {
         private static final int BYTES = 64 << 20;
         private static final long IDLE_MS = 500;
+        private static final int IDLE_PERIODS = 3;
 
         public static void main(String[] args) throws Exception {
             try (Session session = Session.open()) {
@@ -54,11 +55,19 @@ class ComputingIT {
                 } else {
                     run(session, Program::receive);
                 }
+                System.out.println("permille of the session's own thread: " + leastPermille());
+            }
+        }
+
+        /** In the quietest of some periods: in one of them the other may begin to close its session. */
+        private static long leastPermille() throws InterruptedException {
+            long least = Long.MAX_VALUE;
+            for (int i = 0; i < IDLE_PERIODS; i++) {
                 long usedNs = ownThreadNs();
                 Thread.sleep(IDLE_MS);
-                System.out.println(
-                        "permille of the session's own thread: " + (ownThreadNs() - usedNs) / 1000 / IDLE_MS);
+                least = Math.min(least, (ownThreadNs() - usedNs) / 1000 / IDLE_MS);
             }
+            return least;
         }
 
         private interface Begin {
