@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.Session;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,6 +18,8 @@ class FairnessIT {
      * Alone it would be tens of thousands; beside a flood both processes' processors are shared by four busy threads.
      */
     private static final int LEAST_ROUND_TRIPS = 50;
+
+    private static final int LEAST_FLOOD = 10_000;
 
     @ParameterizedTest
     @CsvSource({"sci, tcp", "tcp, sci"})
@@ -30,7 +33,7 @@ class FairnessIT {
             System.out.println(
                     roundTrips + " round trips over " + other + " beside " + flood + " messages over " + flooded);
             assertTrue(roundTrips >= LEAST_ROUND_TRIPS, processes::toString);
-            assertTrue(flood >= 10_000, processes::toString);
+            assertTrue(flood >= LEAST_FLOOD, processes::toString);
         }
     }
 
@@ -42,6 +45,8 @@ class FairnessIT {
         private static final long LONGEST_NS = 15_000_000_000L;
 
         private static final int END = -1;
+
+        private static final AtomicLong TAKEN = new AtomicLong();
 
         public static void main(String[] args) throws Exception {
             try (Session session = Session.open()) {
@@ -82,18 +87,17 @@ class FairnessIT {
         }
 
         private static void take(Channel flood) {
-            long messages = 0;
             while (receive(flood) != END) {
-                messages++;
+                TAKEN.incrementAndGet();
             }
-            System.out.println("messages of the flood: " + messages);
+            System.out.println("messages of the flood: " + TAKEN);
         }
 
         private static void call(Channel calls) {
             int roundTrips = 0;
             long beganNs = System.nanoTime();
             long lastedNs = 0;
-            while (lastedNs < DURATION_NS || (roundTrips < LEAST_ROUND_TRIPS && lastedNs < LONGEST_NS)) {
+            while (lastedNs < DURATION_NS || (isTooFew(roundTrips) && lastedNs < LONGEST_NS)) {
                 send(calls, roundTrips);
                 if (receive(calls) != roundTrips) {
                     throw new AssertionError("another answer than that to call " + roundTrips);
@@ -103,6 +107,10 @@ class FairnessIT {
             }
             System.out.println("round trips beside the flood: " + roundTrips);
             send(calls, END);
+        }
+
+        private static boolean isTooFew(int roundTrips) {
+            return roundTrips < LEAST_ROUND_TRIPS || TAKEN.get() < LEAST_FLOOD;
         }
 
         private static void answer(Channel calls) {
