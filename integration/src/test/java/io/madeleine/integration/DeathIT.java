@@ -185,8 +185,8 @@ class DeathIT {
         private void survive(boolean streaming) throws InterruptedException {
             int other = 3 - victim - session.rank();
             session.onPeerFailure((rank, cause) -> {
-                told.incrementAndGet();
                 say("told of " + rank);
+                told.incrementAndGet(); // lets this process end
             });
             List<Thread> waits = new ArrayList<>();
             waits.add(start(() -> untilFailure("receive", () -> {
