@@ -42,13 +42,13 @@ class FaultsIT {
     void shouldStallOneDirectionAndDeliverEverythingAfterwards(String network) throws Exception {
         try (Processes processes = Ranks.of(2, Stalled.class)
                 .over(network)
-                .with("faults.links.0-to-1.stall-after=1s", "faults.links.0-to-1.stall-for=2s")
+                .with("faults.links.0-to-1.stall-after=1s", "faults.links.0-to-1.stall-for=3s")
                 .start()) {
             assertEndsWell(processes);
             int gapMs = Integer.parseInt(processes.awaitLine(1, "longest gap, ms: "));
-            assertTrue(gapMs > 1_500, processes::toString);
+            assertTrue(gapMs > 2_000, processes::toString);
             int otherMs = Integer.parseInt(processes.awaitLine(0, "longest gap, ms: "));
-            assertTrue(otherMs < 1_500, processes::toString);
+            assertTrue(otherMs < 2_000, processes::toString);
         }
     }
 
@@ -68,6 +68,7 @@ class FaultsIT {
 
     /** A session with faults says so, and nothing else. */
     private static void assertEndsWell(Processes processes) throws Exception {
+        processes.awaitAll();
         assertEquals(0, processes.exitCode(), processes::toString);
         for (int rank = 0; rank < 2; rank++) {
             List<String> lines = processes.err(rank).lines();
