@@ -84,21 +84,16 @@ class DocumentsTest {
     @Test
     void shouldNameClassesThatExist() throws IOException {
         Set<String> known = new TreeSet<>(OTHERS);
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            files.filter(file -> file.toString().endsWith(".java") && !isBuilt(file))
-                    .forEach(file -> known.addAll(typesOf(read(file))));
-        }
+        SourceTree.files(ROOT, file -> file.toString().endsWith(".java"))
+                .forEach(file -> known.addAll(typesOf(read(file))));
         assertEquals(Set.of(), named(CLASS, IS_OF_TODAY, name -> !known.contains(name)));
     }
 
     @Test
     void shouldNameTestsThatExist() throws IOException {
         Set<String> known = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            files.filter(file -> file.toString().endsWith(".java") && !isBuilt(file))
-                    .forEach(file ->
-                            TEST_METHOD.matcher(read(file)).results().forEach(found -> known.add(found.group())));
-        }
+        SourceTree.files(ROOT, file -> file.toString().endsWith(".java"))
+                .forEach(file -> TEST_METHOD.matcher(read(file)).results().forEach(found -> known.add(found.group())));
         Predicate<Path> outsideContributing = file -> IS_OF_TODAY.test(file) && !file.endsWith("CONTRIBUTING.md");
         assertEquals(Set.of(), named(TEST_METHOD, outsideContributing, name -> !known.contains(name)));
     }
@@ -115,10 +110,8 @@ class DocumentsTest {
     @Test
     void shouldNameKeysThatAConfigurationHas() throws IOException {
         StringBuilder all = new StringBuilder();
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            files.filter(file -> file.toString().endsWith("src/main/resources/reference.conf"))
-                    .forEach(file -> all.append(keysOf(file)));
-        }
+        SourceTree.files(ROOT, file -> file.toString().endsWith("src/main/resources/reference.conf"))
+                .forEach(file -> all.append(keysOf(file)));
         assertEquals(Set.of(), named(KEY, IS_OF_TODAY, key -> !isKey(key, all.toString())));
     }
 
@@ -194,16 +187,7 @@ class DocumentsTest {
     }
 
     private static List<Path> documents() throws IOException {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(file -> file.toString().endsWith(".md") && !isBuilt(file))
-                    .sorted()
-                    .toList();
-        }
-    }
-
-    private static boolean isBuilt(Path file) {
-        String path = ROOT.relativize(file).toString();
-        return path.contains("target/") || path.startsWith(".");
+        return SourceTree.files(ROOT, file -> file.toString().endsWith(".md"));
     }
 
     private static String read(Path file) {

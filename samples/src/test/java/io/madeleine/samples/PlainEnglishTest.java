@@ -67,14 +67,12 @@ class PlainEnglishTest {
     @Test
     void shouldKeepCommentsWithinTheWidthOfALine() throws IOException {
         TreeSet<String> found = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            for (Path file : files.filter(file -> file.toString().matches(".*/src/(?:main|test)/java/.*\\.java"))
-                    .toList()) {
-                read(file)
-                        .lines()
-                        .filter(line -> line.length() > MOST_COLUMNS && line.matches("\\s*(?:/?\\*|//).*"))
-                        .forEach(line -> found.add(ROOT.relativize(file) + ": " + line.strip()));
-            }
+        for (Path file :
+                SourceTree.files(ROOT, each -> each.toString().matches(".*/src/(?:main|test)/java/.*\\.java"))) {
+            read(file)
+                    .lines()
+                    .filter(line -> line.length() > MOST_COLUMNS && line.matches("\\s*(?:/?\\*|//).*"))
+                    .forEach(line -> found.add(ROOT.relativize(file) + ": " + line.strip()));
         }
         assertEquals("", String.join("\n", found));
     }
@@ -123,13 +121,11 @@ class PlainEnglishTest {
     }
 
     private static List<Path> sources() throws IOException {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(file -> file.toString().contains("/src/main/java/")
-                            && file.toString().endsWith(".java")
-                            && !ROOT.relativize(file).startsWith("bench"))
-                    .sorted()
-                    .toList();
-        }
+        return SourceTree.files(
+                ROOT,
+                file -> file.toString().contains("/src/main/java/")
+                        && file.toString().endsWith(".java")
+                        && !ROOT.relativize(file).startsWith("bench"));
     }
 
     private static String read(Path file) {
