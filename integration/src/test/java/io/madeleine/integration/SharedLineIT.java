@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,8 @@ class SharedLineIT {
                         .mapToDouble(Double::parseDouble)
                         .toArray();
                 double all = Arrays.stream(megabits).sum();
-                assertTrue(all > 0.8 * MEGABITS && all < MEGABITS, () -> line + "\n" + processes);
+                // what came while the receiver had no processor before the ten seconds may be counted in them
+                assertTrue(all > 0.8 * MEGABITS && all < 1.2 * MEGABITS, () -> line + "\n" + processes);
                 for (double each : megabits) {
                     assertTrue(each >= all / 3 / 2, () -> line + "\n" + processes);
                 }
@@ -81,7 +83,11 @@ class SharedLineIT {
                 }
                 if (session.rank() == 1) {
                     System.out.printf(
-                            "megabits %.1f %.1f %.1f%n", megabits(bytes, 0), megabits(bytes, 1), megabits(bytes, 2));
+                            Locale.ROOT,
+                            "megabits %.1f %.1f %.1f%n",
+                            megabits(bytes, 0),
+                            megabits(bytes, 1),
+                            megabits(bytes, 2));
                 }
             }
         }
