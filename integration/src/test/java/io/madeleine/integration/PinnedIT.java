@@ -13,8 +13,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,13 +54,30 @@ class PinnedIT {
         }
     }
 
-    private static Ranks pinned(Class<?> program) {
+    private static Ranks pinned(Class<?> program) throws IOException {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/taskset")), "taskset is not installed (util-linux)");
-        assumeTrue(Runtime.getRuntime().availableProcessors() >= 2, "needs two processors");
+        List<Integer> processors = processors();
+        assumeTrue(processors.size() >= 2, "needs two processors");
         return Ranks.of(2, program)
                 .optimizing()
                 .over("sci")
-                .prefixed(rank -> List.of("/usr/bin/taskset", "-c", String.valueOf(rank)));
+                .prefixed(rank -> List.of("/usr/bin/taskset", "-c", String.valueOf(processors.get(rank))));
+    }
+
+    /** The processors that this process may use, which a container may limit to any. */
+    private static List<Integer> processors() throws IOException {
+        String key = "Cpus_allowed_list:";
+        List<Integer> all = new ArrayList<>();
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith(key)) {
+                for (String range : line.substring(key.length()).strip().split(",")) {
+                    String[] ends = range.split("-");
+                    IntStream.rangeClosed(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]))
+                            .forEach(all::add);
+                }
+            }
+        }
+        return all;
     }
 
     /** Rank 0 computes, and has a handler called in the meantime; rank 1 sends to it. */
