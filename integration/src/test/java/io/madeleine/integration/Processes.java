@@ -29,7 +29,7 @@ abstract class Processes implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    private static final Duration STREAM_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration STREAM_PATIENCE = Duration.ofSeconds(20);
 
     final Ranks ranks;
     final Path memory;
@@ -112,7 +112,7 @@ abstract class Processes implements AutoCloseable {
 
     private static void signal(ProcessHandle process, String name) throws IOException, InterruptedException {
         Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
-        assertTrue(kill.waitFor(5, TimeUnit.SECONDS), "kill does not end");
+        assertTrue(kill.waitFor(30, TimeUnit.SECONDS), "kill does not end");
     }
 
     /** Waits until all have ended. */
@@ -144,6 +144,15 @@ abstract class Processes implements AutoCloseable {
             LockSupport.parkNanos(5_000_000);
         }
         return true;
+    }
+
+    /** Whether a process runs. One that has ended may be listed for as long as nobody asks for its exit code. */
+    static boolean isRunning(long pid) {
+        try {
+            return !Files.readString(Path.of("/proc/" + pid + "/stat")).contains(") Z ");
+        } catch (IOException _) {
+            return false; // gone
+        }
     }
 
     /** The exit code of the whole: 0 only if that of all processes is. */
@@ -182,7 +191,7 @@ abstract class Processes implements AutoCloseable {
     /** Ends what still runs, and fails if something was left behind. */
     @Override
     public void close() throws IOException {
-        long deadlineNs = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+        long deadlineNs = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         for (Member member : members) {
             member.process.destroyForcibly();
         }

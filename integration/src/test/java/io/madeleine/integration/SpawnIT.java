@@ -40,15 +40,11 @@ class SpawnIT {
                 assertTrue(processes.awaitLine(rank, "heard: ").startsWith("rank 3 is gone"), processes::toString);
             }
             assertEquals("" + KILLED, processes.awaitLine(0, "exit code "), processes::toString);
-            for (int i = 0; i < 1_000 && isAlive(survivor); i++) {
+            for (int i = 0; i < 1_000 && Processes.isRunning(survivor); i++) {
                 Thread.sleep(20);
             }
-            assertFalse(isAlive(survivor), () -> "process " + survivor + " survives\n" + processes);
+            assertFalse(Processes.isRunning(survivor), () -> "process " + survivor + " survives\n" + processes);
         }
-    }
-
-    private static boolean isAlive(long pid) {
-        return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent();
     }
 
     /** Each tells all others its rank, and adds up what it hears. */
