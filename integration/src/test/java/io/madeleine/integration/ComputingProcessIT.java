@@ -29,7 +29,7 @@ class ComputingProcessIT {
 
     @Test
     void shouldNeitherLoseTheReceiverNorFloodIt() throws Exception {
-        try (Processes processes = ranks("stay", "2s").start()) {
+        try (Processes processes = ranks("stay", "4s").start()) {
             processes.assertSuccess();
             assertEquals(List.of(), processes.out(0).linesAfter("told of"), processes::toString);
             assertEquals(List.of(), processes.out(1).linesAfter("told of"), processes::toString);

@@ -45,7 +45,7 @@ class FullHeapIT {
         private static final long FULL_MS = 350;
         private static final long BETWEEN_MS = 150;
         private static final int CALLS = 20;
-        private static final long RECOVERY_NS = TimeUnit.SECONDS.toNanos(10);
+        private static final long RECOVERY_NS = TimeUnit.SECONDS.toNanos(30);
 
         private static volatile boolean over;
         private static volatile boolean enough;

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("waits")
 class NetworkCutIT {
     private static final long PEER_TIMEOUT_MS = 3_000;
-    private static final long SLACK_MS = 2_000;
+    private static final long SLACK_MS = 6_000;
     private TwoHosts hosts;
 
     @BeforeEach

@@ -129,7 +129,7 @@ class RepliesIT {
                     }
                 });
             }
-            if (!done.await(30, SECONDS)) {
+            if (!done.await(50, SECONDS)) {
                 throw new AssertionError("only " + replies + " replies came; " + done.getCount() + " threads wait");
             }
             if (failure.get() != null) {
