@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
@@ -348,23 +349,25 @@ class MpiIT {
                 }
                 """));
         Path out = directory.resolve("circle");
+        List<String> expected = List.of(
+                "rank 0 of 3, process ",
+                "a receive from rank 1 with tag 5",
+                "a message of 12 bytes from rank 2 with tag 77",
+                "a receive from rank 0 with tag 6",
+                "barrier, step 1 of 2: a receive from rank 1",
+                "rank 0 waits for rank 1",
+                "these wait in a circle: 0 -> 1 -> 0");
         Process program = MadCommand.start(words, out, out);
+        boolean ended;
         try {
             String report = "";
             long endNs = System.nanoTime() + 60_000_000_000L;
-            while (!(report.contains("barrier") && report.contains("circle")) && System.nanoTime() < endNs) {
+            while (!expected.stream().allMatch(report::contains) && System.nanoTime() - endNs < 0) {
                 Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
                 report = String.join("\n", run.out());
             }
-            for (String expected : List.of(
-                    "rank 0 of 3, process ",
-                    "a receive from rank 1 with tag 5",
-                    "a message of 12 bytes from rank 2 with tag 77",
-                    "a receive from rank 0 with tag 6",
-                    "barrier, step 1 of 2: a receive from rank 1",
-                    "rank 0 waits for rank 1",
-                    "these wait in a circle: 0 -> 1 -> 0")) {
-                assertTrue(report.contains(expected), expected + " is not in\n" + report);
+            for (String part : expected) {
+                assertTrue(report.contains(part), part + " is not in\n" + report);
             }
             String stopped = report.replaceAll("(?s).*rank 1 of 3, process (\\d+):.*", "$1");
             assertEquals(0, new ProcessBuilder("kill", "-STOP", stopped).start().waitFor());
@@ -375,8 +378,10 @@ class MpiIT {
                     run.out().toString());
         } finally {
             program.descendants().forEach(ProcessHandle::destroyForcibly);
+            ended = program.waitFor(60, TimeUnit.SECONDS); // after its processes, which are reported until then
             program.destroyForcibly().waitFor();
         }
+        assertTrue(ended, "mad run goes on without its processes");
         Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
         assertEquals(1, run.code());
         assertTrue(run.err().toString().contains("no MPI program"), run.err().toString());
