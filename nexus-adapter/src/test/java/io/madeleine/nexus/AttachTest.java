@@ -221,7 +221,8 @@ class AttachTest {
                 long beganNs = System.nanoTime();
                 String url = "nexus://127.0.0.1:" + deaf.getLocalPort();
                 assertMessage("cannot attach", () -> hasty.of(0).attach(url));
-                assertTrue(System.nanoTime() - beganNs < client.node().options().connectTimeout().toNanos());
+                assertTrue(System.nanoTime() - beganNs
+                        < client.node().options().connectTimeout().toNanos());
             }
             assertThrows(IllegalArgumentException.class, () -> client.attach("http://localhost:80"));
             assertThrows(IllegalArgumentException.class, () -> client.attach("nexus://localhost"));

@@ -188,8 +188,7 @@ class CrowdTest {
         int clear = 0;
         int mostRefusals = 0;
         for (CompletableFuture<Integer> each : all) {
-            Throwable why =
-                    assertThrows(CompletionException.class, each::join).getCause();
+            Throwable why = assertThrows(CompletionException.class, each::join).getCause();
             if (why instanceof OverloadedException) {
                 String text = String.valueOf(why.getMessage());
                 Matcher said = Pattern.compile("was refused (\\d+) times .*maxConcurrent")

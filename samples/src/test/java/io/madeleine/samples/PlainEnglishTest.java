@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -111,13 +110,7 @@ class PlainEnglishTest {
 
     /** Those at the top, of the modules and in docs; the change log has sentences of their time. */
     private static List<Path> documents() throws IOException {
-        try (Stream<Path> files = Files.walk(ROOT, 3)) {
-            return files.filter(file -> file.toString().endsWith(".md")
-                            && !file.endsWith("CHANGELOG.md")
-                            && !ROOT.relativize(file).toString().matches(".*(?:target|[.]mad)/.*|[.].*"))
-                    .sorted()
-                    .toList();
-        }
+        return SourceTree.files(ROOT, file -> file.toString().endsWith(".md") && !file.endsWith("CHANGELOG.md"));
     }
 
     private static List<Path> sources() throws IOException {

@@ -61,7 +61,7 @@ class StressIT {
                 .start();
         try {
             assertTrue(
-                    process.waitFor(THOROUGH ? 40 : 6, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
+                    process.waitFor(THOROUGH ? 40 : 12, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
         } finally {
             process.destroyForcibly();
         }

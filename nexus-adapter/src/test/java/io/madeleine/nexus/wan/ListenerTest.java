@@ -130,8 +130,7 @@ class ListenerTest {
         }
         try (ServerSocket dumb = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             SocketTimeoutException e = assertThrows(
-                    SocketTimeoutException.class,
-                    () -> Handshake.connect("127.0.0.1", dumb.getLocalPort(), KEY, 300));
+                    SocketTimeoutException.class, () -> Handshake.connect("127.0.0.1", dumb.getLocalPort(), KEY, 300));
             assertTellsOfTimeout(300, e.getMessage());
         }
     }
