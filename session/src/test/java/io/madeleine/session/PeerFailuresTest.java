@@ -233,14 +233,13 @@ class PeerFailuresTest {
     @Test
     void shouldLetAListenerClose() throws Exception {
         long tookNs = least(() -> {
-            try (PeerFailures closed = new PeerFailures("closed")) {
-                closed.listen((_, _) -> closed.close());
-                closed.listen((rank, _) -> heard.add(rank + " fell"));
-                return timeNs(() -> {
-                    closed.report(1, "it fell");
-                    closed.close();
-                });
-            }
+            PeerFailures closed = new PeerFailures("closed");
+            closed.listen((_, _) -> closed.close());
+            closed.listen((rank, _) -> heard.add(rank + " fell"));
+            return timeNs(() -> {
+                closed.report(1, "it fell");
+                closed.close();
+            });
         });
         assertEquals("1 fell", next());
         assertTrue(tookNs < 900_000_000L, "it waited for itself");

@@ -91,7 +91,7 @@ public final class Line implements AutoCloseable {
     }
 
     private static boolean isLeftover(String name) {
-        String[] words = name.substring(PREFIX.length()).split("-");
+        String[] words = name.substring(PREFIX.length()).split("-", 2);
         try {
             return ProcessHandle.of(Long.parseLong(words[0], NUMERALS)).isEmpty();
         } catch (NumberFormatException _) {
