@@ -14,6 +14,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
@@ -66,12 +67,19 @@ public final class TlsIdentity implements AutoCloseable {
             trust.init(others);
             SSLContext context = SSLContext.getInstance(PROTOCOLS[0]);
             context.init(shown.getKeyManagers(), trust.getTrustManagers(), null);
+            keepNoSessions(context.getClientSessionContext());
+            keepNoSessions(context.getServerSessionContext());
             return new TlsIdentity(context);
         } catch (GeneralSecurityException | IOException e) {
             throw new ConfigurationException(
                     "TLS cannot be used with " + keys + "certificate = " + files.certificate() + ": " + e.getMessage(),
                     e);
         }
+    }
+
+    /** No connection resumes the TLS session of another, but the JDK would keep them all. */
+    private static void keepNoSessions(SSLSessionContext sessions) {
+        sessions.setSessionCacheSize(1); // 0 is no bound
     }
 
     private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
