@@ -13,10 +13,4 @@ class EncryptedManyPeersTest extends ManyPeersTest {
     int count() {
         return 100; // each of them with a TLS handshake
     }
-
-    /** Keys and ciphers come on top; on a busy machine 18 KB were seen. */
-    @Override
-    int mostBytesPerEnd() {
-        return 20 * 1024;
-    }
 }

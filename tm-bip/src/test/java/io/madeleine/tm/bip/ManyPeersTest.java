@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ManyPeersTest {
     private static final int AT_ONCE = 50;
+    private static final long MOST_BYTES_PER_END = 16 * 1024;
 
     /** Settings of both ends. */
     String settings() {
@@ -27,10 +28,6 @@ class ManyPeersTest {
 
     int count() {
         return 1000;
-    }
-
-    int mostBytesPerEnd() {
-        return 16 * 1024;
     }
 
     /** What was in use at the end of a collection: a thread that allocates later takes 300 KB of the heap. */
@@ -99,7 +96,7 @@ class ManyPeersTest {
             pair.driveUntil(() -> ringBytes(pair.left) + ringBytes(pair.right) == 0); // else idle peers keep memory
             long perEnd = (usedBytes() - before) / (2L * count());
             System.out.println(perEnd + " bytes per end of an idle connection");
-            assertTrue(perEnd < mostBytesPerEnd(), () -> perEnd + " bytes per end");
+            assertTrue(perEnd < MOST_BYTES_PER_END, () -> perEnd + " bytes per end");
             use(pair, connections);
         }
     }

@@ -9,8 +9,11 @@ import java.util.Arrays;
  * <p>Threading: confined.
  */
 final class RangeSet {
-    private long[] starts = new long[4];
-    private long[] ends = new long[4];
+    private static final long[] NONE = {};
+    private static final int LEAST_RANGES = 4;
+
+    private long[] starts = NONE; // most sets of an idle connection have never had a range
+    private long[] ends = NONE;
     private int count;
 
     boolean isEmpty() {
@@ -108,8 +111,9 @@ final class RangeSet {
     private void replace(int from, int to, int left) {
         int grown = count + left - (to - from);
         if (grown > starts.length) {
-            starts = Arrays.copyOf(starts, 2 * starts.length);
-            ends = Arrays.copyOf(ends, 2 * ends.length);
+            int capacity = Math.max(LEAST_RANGES, 2 * starts.length);
+            starts = Arrays.copyOf(starts, capacity);
+            ends = Arrays.copyOf(ends, capacity);
         }
         System.arraycopy(starts, to, starts, from + left, count - to);
         System.arraycopy(ends, to, ends, from + left, count - to);

@@ -35,7 +35,7 @@ final class SentPackets {
     static final byte IN_FLIGHT = 1;
     static final byte LOST = 2;
 
-    static final int LEAST_RECORDS = 16;
+    static final int LEAST_RECORDS = 8;
     static final int MOST_RECORDS = 8192;
 
     private int capacity = LEAST_RECORDS;
