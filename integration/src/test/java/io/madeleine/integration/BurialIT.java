@@ -180,10 +180,10 @@ class BurialIT {
         private static final int BLOCK_BYTES = 200_000;
         private static final int LARGE_EVERY = 16;
         private static final int FLOWING = 100;
-        private static final long AFTERWARDS_MS = 2_500;
+        private static final long AFTERWARDS_MS = 700;
 
         /** From the call of the listener until no message of the peer begins any more, on a busy machine. */
-        private static final long SETTLING_MS = 1_000;
+        private static final long SETTLING_MS = 100;
 
         private static final int END = -1;
 

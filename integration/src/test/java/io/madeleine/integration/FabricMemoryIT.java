@@ -57,9 +57,9 @@ class FabricMemoryIT {
             processes.signal(0, "STOP");
             try {
                 long putMs = millis(processes.awaitLine(1, "a put has ended with LOST after "));
-                assertTrue(putMs >= 9_000 && putMs < 20_000, processes::toString);
+                assertTrue(putMs >= 9_000 && putMs < 13_000, processes::toString);
                 long attachMs = millis(processes.awaitLine(1, "to attach has ended with LOST after "));
-                assertTrue(attachMs >= 4_900 && attachMs < 15_000, processes::toString);
+                assertTrue(attachMs >= 4_900 && attachMs < 7_000, processes::toString);
             } finally {
                 processes.signal(0, "CONT");
             }
@@ -85,7 +85,7 @@ class FabricMemoryIT {
                 awaitStopped(processes.pid(0)); // it stops itself
                 processes.signal(0, "CONT");
                 long revokedMs = millis(processes.awaitLine(0, "revoked false after "));
-                assertTrue(revokedMs >= 1_900 && revokedMs < 12_000, processes::toString);
+                assertTrue(revokedMs >= 1_900 && revokedMs < 4_000, processes::toString);
             } finally {
                 processes.signal(1, "CONT");
             }

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 @Tag("waits")
 class FallbackIT {
     private static final long PEER_TIMEOUT_MS = 2_000;
-    private static final long SLACK_MS = 6_000;
+    private static final long SLACK_MS = 2_000;
     private static final int BEFORE = 500;
     private static final int AFTER = 500;
 

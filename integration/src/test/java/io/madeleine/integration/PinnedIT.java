@@ -25,18 +25,27 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Processes that are bound to one processor each, as MPI launchers bind theirs. */
 @Tag("quiet")
 class PinnedIT {
-    private static final int MOST_OWN_PERCENT = 40; // a thread that spins uses as much as main
+    private static final int MOST_OWN_PERCENT = 20;
+    private static final int TRIES = 3; // a pause of the machine makes polls dearer
 
     /** A message arrives every millisecond, for which the session's own thread would otherwise spin all the time. */
     @ParameterizedTest
     @ValueSource(strings = {"spin", "adaptive"})
     void shouldLeaveTheProcessorToTheProgramThatComputesBetweenMessages(String wait) throws Exception {
+        int least = Integer.MAX_VALUE;
+        for (int i = 0; i < TRIES && least >= MOST_OWN_PERCENT; i++) {
+            least = Math.min(least, ownPercent(wait));
+        }
+        assertTrue(least < MOST_OWN_PERCENT, least + " % of what main used");
+    }
+
+    private static int ownPercent(String wait) throws Exception {
         try (Processes processes =
                 pinned(Computes.class).with("wait.mode=" + wait).start()) {
             processes.assertSuccess();
             int percent = Integer.parseInt(processes.awaitLine(0, "percent of what main used: "));
             System.out.println(wait + ": " + percent + " % of what main used");
-            assertTrue(percent < MOST_OWN_PERCENT, processes::toString);
+            return percent;
         }
     }
 

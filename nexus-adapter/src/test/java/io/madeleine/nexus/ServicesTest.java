@@ -380,7 +380,7 @@ class ServicesTest {
                 CompletionException ended = assertThrows(CompletionException.class, call::join);
                 assertInstanceOf(PeerFailedException.class, ended.getCause());
             }
-            assertTrue(System.nanoTime() - startNs < 10_000_000_000L);
+            assertTrue(System.nanoTime() - startNs < 5_000_000_000L);
             assertThrows(PeerFailedException.class, () -> doomed.add(1, 2));
             assertEquals(1_500, good.get(20, TimeUnit.SECONDS));
             assertEquals(3, other.add(1, 2));

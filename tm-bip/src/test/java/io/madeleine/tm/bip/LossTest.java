@@ -100,9 +100,9 @@ class LossTest {
             ends.left().large().send(PacketHeader.of(0, 1, 0, PacketHeader.FIRST), new BufferGroup(), 0);
             long sentNs = System.nanoTime();
             pair.driveUntil(() -> ends.left().losses > 0);
-            assertWithin(sentNs, TIMEOUT_NS, TIMEOUT_NS * 5 / 2);
+            assertWithin(sentNs, TIMEOUT_NS, TIMEOUT_NS * 3 / 2);
             pair.driveUntil(() -> ends.right().losses > 0);
-            assertWithin(sentNs, TIMEOUT_NS / 2, TIMEOUT_NS * 5 / 2);
+            assertWithin(sentNs, TIMEOUT_NS / 2, TIMEOUT_NS * 3 / 2);
             assertFalse(ends.left().orderly || ends.right().orderly);
             assertTrue(ends.left().reason.contains("madeleine.peer-timeout"), ends.left().reason);
         }
@@ -154,7 +154,7 @@ class LossTest {
             ends.left().large().send(PacketHeader.of(0, 1, 0, PacketHeader.FIRST), new BufferGroup(), 0);
             long startNs = System.nanoTime();
             pair.driveUntil(() -> ends.left().losses > 0);
-            assertWithin(startNs, 0, 10_000_000_000L); // and not after the peer timeout of 30 s
+            assertWithin(startNs, 0, 1_000_000_000L);
             assertTrue(ends.left().reason.contains("no longer knows"), ends.left().reason);
         }
     }

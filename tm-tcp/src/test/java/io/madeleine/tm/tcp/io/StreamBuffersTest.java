@@ -66,21 +66,25 @@ class StreamBuffersTest {
 
     @Test
     void shouldSpendNoBufferOnConnectionsThatAreIdle() throws Exception {
-        int connections = 64;
         try (Pair pair = new Pair();
                 Arena arena = Arena.ofShared()) {
             MemorySegment block = arena.allocate(100 * KIB);
             exchange(pair, pair.connect("warm"), block);
-            long before = directBytes();
-            List<Pair.Ends> all = new ArrayList<>();
-            for (int i = 0; i < connections; i++) {
-                all.add(pair.connect("channel " + i));
-                exchange(pair, all.getLast(), block);
+            long perEnd = Long.MAX_VALUE;
+            for (int i = 0; i < 3 && perEnd >= 4 * KIB; i++) { // some exchange may take a buffer more than those before
+                perEnd = directBytesPerIdleEnd(pair, "round " + i, block);
             }
-            long perConnection = (directBytes() - before) / (2 * connections);
-            // one of 512 KiB for each would be far more; a few more than the first exchange took are none for each
-            assertTrue(perConnection < 32 * KIB, perConnection + " B outside the heap for each idle end");
+            assertTrue(perEnd < 4 * KIB, perEnd + " B outside the heap for each idle end");
         }
+    }
+
+    private long directBytesPerIdleEnd(Pair pair, String name, MemorySegment block) throws Exception {
+        int connections = 64;
+        long before = directBytes();
+        for (int i = 0; i < connections; i++) {
+            exchange(pair, pair.connect(name + " channel " + i), block);
+        }
+        return (directBytes() - before) / (2 * connections);
     }
 
     private static void exchange(Pair pair, Pair.Ends ends, MemorySegment block) {

@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CoalescingTest {
     private static final int FLAGS = PacketHeader.FIRST | PacketHeader.LAST;
     private static final long MARK = PacketHeader.of(0, 0, 0, FLAGS);
+    private static final long SECOND_NS = 1_000_000_000L;
     private static final int STREAM = 4 * StreamDetector.RUN;
 
     /** Long enough for a thread that is kept from its processor to send a dense stream all the same. */
@@ -249,13 +250,21 @@ class CoalescingTest {
     @Test
     void shouldLetAKeptMessageLeaveWithoutAnyFurtherCall() throws Exception {
         connect();
-        int late = 0;
+        long longestNs = Long.MAX_VALUE;
+        for (int i = 0; i < 3 && longestNs >= SECOND_NS; i++) { // the machine may pause in one
+            longestNs = longestOfStreamsNs();
+        }
+        assertTrue(longestNs < SECOND_NS, longestNs + " ns");
+    }
+
+    private long longestOfStreamsNs() {
+        long longestNs = 0;
         for (int i = 0; i < 50; i++) {
             sendStream();
-            late += nsUntil(this::receiveAll) < Duration.ofSeconds(1).toNanos() ? 0 : 1;
+            longestNs = Math.max(longestNs, nsUntil(this::receiveAll));
             nsUntil(() -> !hasKept()); // who has written it says so a moment later
         }
-        assertTrue(late <= 2, late + " of 50 streams took a second"); // the machine may be busy
+        return longestNs;
     }
 
     @ParameterizedTest
