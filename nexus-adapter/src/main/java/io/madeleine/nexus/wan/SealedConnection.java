@@ -24,6 +24,13 @@ public final class SealedConnection implements AutoCloseable {
 
     private static final int PLAIN_BYTES = 1 << 14;
 
+    /**
+     * The receive buffer towards a process of the same host, as for the connections of the module tcp: with the
+     * system's own tuning the window may become smaller than one segment of the loopback. Linux then sends nothing
+     * while the other way is busy.
+     */
+    private static final int WITHIN_HOST_RECEIVE_BYTES = 1 << 20;
+
     private final Socket socket;
     private final InputStream in;
     private final OutputStream out;
@@ -37,6 +44,9 @@ public final class SealedConnection implements AutoCloseable {
         this.in = tls.getInputStream();
         this.out = tls.getOutputStream();
         this.binding = binding;
+        if (Addresses.isOfThisHost(socket.getInetAddress())) {
+            socket.setReceiveBufferSize(WITHIN_HOST_RECEIVE_BYTES);
+        }
     }
 
     /**

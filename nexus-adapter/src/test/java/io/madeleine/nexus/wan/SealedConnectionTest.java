@@ -61,6 +61,18 @@ class SealedConnectionTest {
         return Handshake.connect("127.0.0.1", port, key, TIMEOUT_MS);
     }
 
+    /** Below that the window may become smaller than a segment, and nothing is sent while the other way is busy. */
+    @Test
+    void shouldReceiveAtLeastTwoSegmentsOfTheLoopbackWithinAHost() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket socket = new Socket(server.getInetAddress(), server.getLocalPort());
+                SSLSocket tls = (SSLSocket) KEY.tls().getSocketFactory().createSocket(socket, "127.0.0.1", 1, false);
+                SealedConnection _ = new SealedConnection(socket, tls, new byte[0])) {
+            int bytes = socket.getReceiveBufferSize();
+            assertTrue(bytes >= 300 * 1024, bytes + " bytes");
+        }
+    }
+
     @Test
     void shouldBringWhatIsWrittenBothWays() throws Exception {
         try (Listener listener = listener(TIMEOUT_MS);

@@ -25,7 +25,15 @@ final class SocketOptions {
      * processor transmits newer ones, segments overtake each other, and the sender retransmits them as lost. See
      * docs/performance/tm-tcp.md for the cost.
      */
-    private static final int WITHIN_HOST_BYTES = 256 * 1024;
+    private static final int WITHIN_HOST_SEND_BYTES = 256 * 1024;
+
+    /**
+     * The receive buffer towards a process of the same host (the kernel doubles what net.core.rmem_max permits of it).
+     * It keeps the receive window above two segments of the loopback, which have 64 KiB. With the system's own tuning
+     * the window may become smaller than one segment. Then a sender waits for its persist timer, which each segment
+     * from the peer starts anew: while the other way is busy, nothing is sent. See docs/performance/tm-tcp.md.
+     */
+    private static final int WITHIN_HOST_RECEIVE_BYTES = 1024 * 1024;
 
     private final TcpConfig.SocketConfig socket;
     private final Map<ChannelOption<?>, Object> connected = new LinkedHashMap<>();
@@ -66,7 +74,10 @@ final class SocketOptions {
     /** Sets the options that depend on the location of the peer, for an established connection. */
     void settle(Channel channel, boolean withinHost) {
         if (withinHost && socket.sendBufferBytes() == TcpConfig.SocketConfig.AUTO_BYTES) {
-            channel.config().setOption(ChannelOption.SO_SNDBUF, WITHIN_HOST_BYTES);
+            channel.config().setOption(ChannelOption.SO_SNDBUF, WITHIN_HOST_SEND_BYTES);
+        }
+        if (withinHost && socket.receiveBufferBytes() == TcpConfig.SocketConfig.AUTO_BYTES) {
+            channel.config().setOption(ChannelOption.SO_RCVBUF, WITHIN_HOST_RECEIVE_BYTES);
         }
     }
 

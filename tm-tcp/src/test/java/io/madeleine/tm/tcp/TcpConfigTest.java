@@ -33,7 +33,8 @@ class TcpConfigTest {
                 "nio",
                 Map.of("default", new SocketAdapterConfig("127.0.0.1", 0, "auto")),
                 new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
-                new TcpConfig.SocketConfig(true, TcpConfig.SocketConfig.AUTO_BYTES, 0, 1024),
+                new TcpConfig.SocketConfig(
+                        true, TcpConfig.SocketConfig.AUTO_BYTES, TcpConfig.SocketConfig.AUTO_BYTES, 1024),
                 new TcpConfig.TlsConfig(false, "auto", new PemFiles("", "", "")),
                 new HandshakeLimits(
                         TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60), "madeleine.tm.tcp.handshake"),

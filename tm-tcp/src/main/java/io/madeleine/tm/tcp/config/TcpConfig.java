@@ -70,7 +70,8 @@ public record TcpConfig(
      * @param noDelay whether small segments leave at once (TCP_NODELAY)
      * @param sendBufferBytes the kernel's send buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a choice by
      *     the peer's location
-     * @param receiveBufferBytes the kernel's receive buffer, 0 for the system's choice
+     * @param receiveBufferBytes the kernel's receive buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a choice
+     *     by the peer's location
      * @param backlogCount how many connections may wait to be accepted
      */
     public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {
@@ -123,8 +124,8 @@ public record TcpConfig(
                         stream.bytes("buffer", 4 * KIB, 16 * MIB), stream.bytes("in-place-from", 256, 16 * MIB)),
                 new SocketConfig(
                         tcp.bool("no-delay"),
-                        tcp.is("send-buffer", AUTO) ? SocketConfig.AUTO_BYTES : bytesOrSystem(tcp, "send-buffer"),
-                        bytesOrSystem(tcp, "receive-buffer"),
+                        bytesOrChoice(tcp, "send-buffer"),
+                        bytesOrChoice(tcp, "receive-buffer"),
                         tcp.integer("backlog", 1, 65_535)),
                 new TlsConfig(
                         tls.bool("enabled"),
@@ -140,7 +141,10 @@ public record TcpConfig(
                 tcp.peerTimeoutNs());
     }
 
-    private static int bytesOrSystem(ConfigReader tcp, String key) {
+    private static int bytesOrChoice(ConfigReader tcp, String key) {
+        if (tcp.is(key, AUTO)) {
+            return SocketConfig.AUTO_BYTES;
+        }
         return tcp.is(key, "system") ? 0 : tcp.bytes(key, KIB, 1 << 30);
     }
 
