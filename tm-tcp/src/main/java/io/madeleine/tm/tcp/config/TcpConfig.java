@@ -70,8 +70,8 @@ public record TcpConfig(
      * @param noDelay whether small segments leave at once (TCP_NODELAY)
      * @param sendBufferBytes the kernel's send buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a choice by
      *     the peer's location
-     * @param receiveBufferBytes the kernel's receive buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a choice
-     *     by the peer's location
+     * @param receiveBufferBytes the kernel's receive buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a
+     *     choice by the peer's location
      * @param backlogCount how many connections may wait to be accepted
      */
     public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {
