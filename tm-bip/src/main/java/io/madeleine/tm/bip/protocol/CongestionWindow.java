@@ -139,7 +139,7 @@ final class CongestionWindow {
     private boolean isMuchLost(int datagramBytes) {
         double usualBytes = (double) roundAckedBytes / LOSS_SHARE;
         double spreadBytes = DEVIATIONS * Math.sqrt(usualBytes * datagramBytes);
-        return roundLostBytes > Math.max(4L * datagramBytes, usualBytes + spreadBytes);
+        return roundLostBytes > Math.max(4.0 * datagramBytes, usualBytes + spreadBytes);
     }
 
     private void narrow(int datagramBytes, long leastBytes) {

@@ -33,7 +33,7 @@ final class Pacer {
             allowedBytes = BURST_BYTES;
         } else {
             double dueBytes = allowedBytes + Math.max(0, nowNs - refilledNs) * bytesPerNs;
-            allowedBytes = Math.min(Math.max(BURST_BYTES, windowBytes / WINDOW_SHARE), dueBytes);
+            allowedBytes = Math.min((double) Math.max(BURST_BYTES, windowBytes / WINDOW_SHARE), dueBytes);
         }
         bytesPerNs = rate;
         refilledNs = nowNs;
