@@ -28,7 +28,6 @@ final class BootstrapClient implements Bootstrap {
     private static final long ANSWER_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long HANG_UP_MS = 1_000;
     private static final long EXIT_MS = 500;
-    private static final int SIGNS_PER_TIMEOUT = 3;
 
     private final Membership membership;
     private final ControlConnection connection;
@@ -59,7 +58,7 @@ final class BootstrapClient implements Bootstrap {
 
     // used by the reader thread alone
     private @Nullable ControlMessage unhandled;
-    private long signNs = System.nanoTime();
+    private final SignsOfLife signs;
 
     private BootstrapClient(
             Membership membership, ControlConnection connection, ControlMessage.Welcome welcome, Timeouts timeouts) {
@@ -68,6 +67,7 @@ final class BootstrapClient implements Bootstrap {
         this.welcome = welcome;
         this.serverIsRemote = !welcome.serverHost().equals(HostKey.ofThisNetwork());
         this.timeouts = timeouts;
+        this.signs = new SignsOfLife(timeouts.peerNs(), System.nanoTime());
         this.reader = Thread.ofPlatform()
                 .daemon()
                 .name("madeleine-control-" + membership.name() + "-" + membership.rank())
@@ -229,12 +229,11 @@ final class BootstrapClient implements Bootstrap {
     }
 
     private void readAll() {
-        long beatEveryNs = timeouts.peerNs() / SIGNS_PER_TIMEOUT;
         try {
-            connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
+            connection.receiveTimeoutMs(signs.waitMs());
             while (true) {
                 try {
-                    readNext(beatEveryNs);
+                    readNext();
                 } catch (OutOfMemoryError _) { // receive() keeps what has arrived, so the message can be read again
                     OutOfMemoryRetry.pause();
                 }
@@ -252,7 +251,8 @@ final class BootstrapClient implements Bootstrap {
      * Reads and handles the next message. The message stays in {@code unhandled} until it has been handled, so that a
      * retry after an OutOfMemoryError handles it again.
      */
-    private void readNext(long beatEveryNs) throws IOException {
+    private void readNext() throws IOException {
+        long beganNs = System.nanoTime();
         ControlMessage next = unhandled;
         if (next == null) {
             next = connection.receive().orElse(null);
@@ -260,15 +260,17 @@ final class BootstrapClient implements Bootstrap {
         }
         long nowNs = System.nanoTime();
         if (next != null) {
-            signNs = nowNs;
+            signs.heard(nowNs);
             handle(next);
             unhandled = null;
-        } else if (serverIsRemote && nowNs - signNs > timeouts.peerNs()) {
-            throw new IOException(
-                    "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
+        } else {
+            signs.heardNothing(beganNs, nowNs);
         }
         if (serverIsRemote) {
-            connection.beatIfIdle(nowNs, beatEveryNs);
+            if (signs.areMissing(nowNs)) {
+                throw new IOException(signs.whatIsMissing(nowNs));
+            }
+            connection.beatIfIdle(nowNs, signs.dueAfterNs());
         }
     }
 

@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; each member's connection has a thread that handles its messages.
  */
 final class BootstrapSession {
-    private static final int SIGNS_PER_TIMEOUT = 3;
     private static final int RANKS_NAMED = 8;
 
     /** How long the process that runs the server waits for the others to be told. It waits for itself a bit longer. */
@@ -206,26 +205,27 @@ final class BootstrapSession {
 
     /** Handles the messages of a process until it leaves or is lost. */
     void serve(int rank, ControlConnection connection, ControlSender sender) {
-        long signNs = System.nanoTime();
-        long beatEveryNs = settings.peerTimeoutNs() / SIGNS_PER_TIMEOUT;
+        SignsOfLife signs = new SignsOfLife(settings.peerTimeoutNs(), System.nanoTime());
         try {
-            connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
+            connection.receiveTimeoutMs(signs.waitMs());
             while (true) {
+                long beganNs = System.nanoTime();
                 Optional<ControlMessage> message = receive(connection);
                 long nowNs = System.nanoTime();
                 if (message.isPresent()) {
-                    signNs = nowNs;
+                    signs.heard(nowNs);
                     if (!handle(rank, sender, message.get())) {
                         return;
                     }
-                } else if (isRemote(rank) && nowNs - signNs > settings.peerTimeoutNs()) {
-                    lost(
-                            rank,
-                            "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
-                    return;
+                } else {
+                    signs.heardNothing(beganNs, nowNs);
                 }
                 if (isRemote(rank)) {
-                    sender.beatIfIdle(nowNs, beatEveryNs);
+                    if (signs.areMissing(nowNs)) {
+                        lost(rank, signs.whatIsMissing(nowNs));
+                        return;
+                    }
+                    sender.beatIfIdle(nowNs, signs.dueAfterNs());
                 }
             }
         } catch (EOFException _) {
