@@ -11,8 +11,9 @@ final class SignsOfLife {
     private static final int PER_TIMEOUT = 3;
 
     /**
-     * An end looks so many times between two signs. A sign is due if nothing has been sent since the last look but one:
-     * the time between signs is then never exceeded, whenever messages of the other end cut a wait short.
+     * An end looks so often in the time between two signs, and gives one if it has sent nothing for one such wait. The
+     * next look comes one wait later at most, so signs are never two waits apart, whenever messages of the other end
+     * cut a wait short.
      */
     private static final int LOOKS_PER_SIGN = 2;
 

@@ -26,7 +26,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -411,25 +410,10 @@ class BootstrapClientTest {
         assertEquals(new ControlMessage.Heartbeat(), next());
     }
 
-    /** The server's signs come just before the client's are due; so each would be put off until the next. */
     @Test
     void shouldGiveSignsInTimeWhileItHearsThoseOfItsServer() throws Exception {
         join(-1, "another host", TimeUnit.MILLISECONDS.toNanos(900)); // three signs in this time
-        AtomicInteger signs = new AtomicInteger();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                while (next() instanceof ControlMessage.Heartbeat) {
-                    signs.incrementAndGet();
-                }
-            } catch (IOException _) {
-                // the end of the test
-            }
-        });
-        for (int i = 0; i < 8; i++) {
-            server.send(new ControlMessage.Heartbeat());
-            Thread.sleep(270);
-        }
-        assertTrue(signs.get() >= 6, signs + " signs in " + 8 * 270 + " ms");
+        SignsOfLifeTest.assertGivesSignsInTime(server);
     }
 
     @Test

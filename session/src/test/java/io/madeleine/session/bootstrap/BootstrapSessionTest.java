@@ -23,7 +23,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -465,26 +464,11 @@ class BootstrapSessionTest {
         zero.hearsOnlyTheAnswer();
     }
 
-    /** The member's signs come just before the server's are due; so each would be put off until the next. */
     @Test
     void shouldGiveSignsInTimeWhileItHearsThoseOfAMember() throws Exception {
         BootstrapSession session = session(2, -1, TimeUnit.MILLISECONDS.toNanos(900)); // three signs in this time
         Member member = new Member(session, 1, 2, ELSEWHERE);
-        AtomicInteger signs = new AtomicInteger();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                while (member.next() instanceof ControlMessage.Heartbeat) {
-                    signs.incrementAndGet();
-                }
-            } catch (IOException _) {
-                // the end of the test
-            }
-        });
-        for (int i = 0; i < 8; i++) {
-            member.send(new ControlMessage.Heartbeat());
-            Thread.sleep(270);
-        }
-        assertTrue(signs.get() >= 6, signs + " signs in " + 8 * 270 + " ms");
+        SignsOfLifeTest.assertGivesSignsInTime(member.own);
     }
 
     @Test

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class SignsOfLifeTest {
@@ -11,6 +13,28 @@ class SignsOfLifeTest {
     private static final long BEGAN_NS = Long.MAX_VALUE - 1_000 * MS; // the clock may overflow meanwhile
 
     private final SignsOfLife signs = new SignsOfLife(3_000 * MS, BEGAN_NS);
+
+    /**
+     * Gives signs to the other end, each just before one of that end is due: so each of those would be put off until
+     * the next. Time-out of the other end: 900 ms, three signs.
+     */
+    static void assertGivesSignsInTime(ControlConnection toTheOtherEnd) throws Exception {
+        AtomicInteger signs = new AtomicInteger();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                while (toTheOtherEnd.receive().orElseThrow() instanceof ControlMessage.Heartbeat) {
+                    signs.incrementAndGet();
+                }
+            } catch (IOException _) {
+                // the end of the test
+            }
+        });
+        for (int i = 0; i < 8; i++) {
+            toTheOtherEnd.send(new ControlMessage.Heartbeat());
+            Thread.sleep(270);
+        }
+        assertTrue(signs.get() >= 6, signs + " signs in " + 8 * 270 + " ms");
+    }
 
     private static long at(long ms) {
         return BEGAN_NS + ms * MS;

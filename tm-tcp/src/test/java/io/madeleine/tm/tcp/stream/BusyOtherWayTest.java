@@ -10,11 +10,13 @@ import io.madeleine.tm.tcp.Pair;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * A connection within a host whose receive window has become small. Where the window is smaller than a segment, Linux
  * sends nothing until its persist timer ends, and each segment from the peer starts that timer anew.
  */
+@Timeout(60)
 class BusyOtherWayTest {
     private static final int FLAGS = PacketHeader.FIRST | PacketHeader.LAST;
     private static final Duration PATIENCE = Duration.ofSeconds(10);
