@@ -62,6 +62,7 @@ public record BipConfig(
     static final TlsFailures TLS_FAILURES = new TlsFailures(TLS_KEYS);
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
+    private static final int GIB = 1024 * MIB;
     private static final int MOST_SHORT_BYTES = 8 * KIB;
 
     /** Copies the map and keeps its order. */
@@ -156,7 +157,8 @@ public record BipConfig(
     }
 
     private static int bytesOrSystem(ConfigReader bip, String key) {
-        return bip.is(key, "system") ? 0 : bip.bytes(key, 4 * KIB, 1 << 30);
+        String accepted = "system, or a size from 4 KiB to 1 GiB, as in \"64 KiB\"";
+        return bip.is(key, "system") ? 0 : (int) bip.bytes(key, 4 * KIB, GIB, accepted);
     }
 
     private static long durationNs(ConfigReader reader, String key) {

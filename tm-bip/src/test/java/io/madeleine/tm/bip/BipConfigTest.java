@@ -13,6 +13,8 @@ import io.madeleine.tm.bip.protocol.GrantScheduler;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BipConfigTest {
     private static BipConfig with(String text) {
@@ -113,5 +115,14 @@ class BipConfigTest {
                             .getMessage();
                     assertTrue(found.contains(expected), found);
                 });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"send-buffer", "receive-buffer"})
+    void shouldNameAllThatABufferAccepts(String key) {
+        String found = assertThrows(ConfigurationException.class, () -> with("madeleine.tm.bip." + key + " = 1 B"))
+                .getMessage();
+        assertTrue(found.contains(key + " is 1 B"), found);
+        assertTrue(found.contains("accepted is system, or a size from 4 KiB to 1 GiB"), found);
     }
 }

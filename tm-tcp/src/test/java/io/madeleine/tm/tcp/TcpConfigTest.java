@@ -108,6 +108,7 @@ class TcpConfigTest {
                 "stream.in-place-from = 32 MiB | stream.in-place-from is 32 MiB | to 16777216 B",
                 "close-linger = long | close-linger is long | as in \"10s\"",
                 "send-buffer = big | send-buffer is big | as in \"64 KiB\"",
+                "receive-buffer = 0 | receive-buffer is 0 | accepted is auto, system, or a size from 1 KiB to 1 GiB",
                 "adapters.default.port = 70000 | adapters.default.port is 70000 | from 0 to 65535",
                 "adapters.default.bind = \"\" | adapters.default.bind is an empty text | host name",
                 "adapters.default.bind = \"300.1.1.1\" | adapters.default.bind is 300.1.1.1 | as 127.0.0.1 or ::1",

@@ -49,6 +49,7 @@ public record TcpConfig(
     private static final long COALESCE_MOST_NS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
+    private static final int GIB = 1024 * MIB;
 
     /** Copies the map and keeps its order. */
     public TcpConfig {
@@ -145,7 +146,8 @@ public record TcpConfig(
         if (tcp.is(key, AUTO)) {
             return SocketConfig.AUTO_BYTES;
         }
-        return tcp.is(key, "system") ? 0 : tcp.bytes(key, KIB, 1 << 30);
+        String accepted = "auto, system, or a size from 1 KiB to 1 GiB, as in \"64 KiB\"";
+        return tcp.is(key, "system") ? 0 : (int) tcp.bytes(key, KIB, GIB, accepted);
     }
 
     private static long durationNs(ConfigReader reader, String key) {
