@@ -1,6 +1,8 @@
 package io.madeleine.tm.via;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.ExportedMemory;
@@ -12,6 +14,7 @@ import io.madeleine.tm.via.port.Completion;
 import io.madeleine.tm.via.port.MessageFlyweight;
 import io.madeleine.tm.via.port.Slab;
 import io.madeleine.tm.via.port.ViaPort;
+import io.madeleine.tm.via.remote.ViaRemoteMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -130,6 +133,37 @@ class PeersOfRemoteMemoryTest {
         attached.put(own, 0, 0, Long.BYTES, outcome);
         Side.drive(side, owner, () -> outcome.done);
         assertEquals(value, there.get(ValueLayout.JAVA_LONG, 0));
+    }
+
+    /** The owner's next message may say that the memory has another use, and another thread may act on it at once. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldBeginNoOperationOnceTheRevocationHasArrived(String provider) {
+        String session = "revoked-" + System.nanoTime();
+        try (Side owner = new Side(Fabrics.driver(provider, ""), session, 1);
+                Side holder = new Side(Fabrics.driver(provider, ""), session, 2)) {
+            MemorySegment memory = owner.arenas.lasting().allocateShared(4096);
+            ExportedMemory export = export(owner, memory);
+            AttachedMemory attached = attach(holder, owner, export.descriptor());
+            putAndCheck(holder, owner, attached, memory, 1);
+            export.close();
+            ViaPort port = ((ViaAdapter) holder.adapter).port();
+            ViaRemoteMemory remote =
+                    (ViaRemoteMemory) holder.adapter.remoteMemory().orElseThrow();
+            long startNs = System.nanoTime();
+            while (!remote.hasWork()) { // the holder takes what arrives, and handles nothing yet
+                assertTrue(System.nanoTime() - startNs < Side.PATIENCE_NS, "the revocation has not arrived");
+                owner.poll();
+                int _ = port.poll();
+            }
+            MemorySegment own = holder.arenas.lasting().allocate(Long.BYTES, Long.BYTES);
+            own.set(ValueLayout.JAVA_LONG, 0, 2);
+            RemoteMemoryException why =
+                    assertThrows(RemoteMemoryException.class, () -> attached.put(own, 0, 0, Long.BYTES, new Outcome()));
+            assertEquals(RemoteMemoryException.Kind.REVOKED, why.kind());
+            Side.drive(holder, owner, () -> export.revoke(0));
+            assertEquals(1, memory.get(ValueLayout.JAVA_LONG, 0));
+        }
     }
 
     @ParameterizedTest

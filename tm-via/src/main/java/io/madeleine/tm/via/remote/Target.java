@@ -31,6 +31,9 @@ final class Target {
     /** Whether the owner's process has ended. */
     volatile boolean ownerIsDead;
 
+    /** Whether the owner's revocation has arrived; it is handled in a later poll. */
+    volatile boolean revoked;
+
     /** Why no more operations begin; null as long as they do. */
     @Nullable
     RemoteMemoryException refusal;

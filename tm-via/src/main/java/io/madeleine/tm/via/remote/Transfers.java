@@ -69,6 +69,9 @@ final class Transfers {
         lock.lock();
         try {
             refusal = target.refusal;
+            if (refusal == null && target.revoked) {
+                refusal = ViaRemoteMemory.revoked();
+            }
             if (refusal == null) {
                 Transfer transfer = newTransfer();
                 transfer.target = target;

@@ -368,9 +368,22 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
                         MessageFlyweight.word(memory, at),
                         copy)
                 .ifPresent(message -> {
+                    markRevoked(message);
                     arrived.add(message);
                     home.wake();
                 });
+    }
+
+    /**
+     * Lets no operation begin after the owner's revocation has arrived. What arrives behind it may be the owner's message
+     * that the memory has another use now, and another thread may handle that at once.
+     */
+    private void markRevoked(RemoteMessage message) {
+        ViaAttachment attachment =
+                message.kind() == MessageFlyweight.WITHDRAW ? attachments.get(message.number()) : null;
+        if (attachment != null && attachment.owner.key() == message.key()) {
+            attachment.target.revoked = true;
+        }
     }
 
     private int handleArrived() {
@@ -423,7 +436,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         }
     }
 
-    private static RemoteMemoryException revoked() {
+    static RemoteMemoryException revoked() {
         return new RemoteMemoryException(Kind.REVOKED, "the owner has revoked this export, or freed the memory");
     }
 
