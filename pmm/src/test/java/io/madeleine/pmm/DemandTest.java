@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -125,6 +126,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepADeadlineThoughNobodyWaits() {
         clockwork.demand.hold();
         assertKept(() -> clockwork.dueIn(20_000_000), SOON_NS, "a deadline of 20 ms");
@@ -143,6 +145,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepDeadlinesToAFractionOfAMillisecondWhileTheReactorSleeps() {
         int count = 9;
         double bestUs = Double.MAX_VALUE;
@@ -162,6 +165,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTakeNextToNoProcessorForDeadlinesOfAHundredMilliseconds() throws InterruptedException {
         reopen(WaitMode.SPIN); // which is for those who wait
         clockwork.intervalNs = 100_000_000;
@@ -214,6 +218,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndASleepThatWouldLastPastANewDeadline() {
         clockwork.demand.hold();
         awaitThat(engine::isLeadAsleep, "the session's own thread sleeps");
@@ -227,6 +232,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepADeadlineNamedWhileAnotherHadTheLeadOfWhoSleeps() {
         engine.addDispatcher(() -> 0, WaitHint.AUTO);
         clockwork.demand.hold();
@@ -251,6 +257,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepDeadlinesWhereAThreadOfTheUserSleepsAsLeader() throws InterruptedException {
         reopen(WaitMode.BLOCK);
         Thread waiter = Thread.ofPlatform()
@@ -266,6 +273,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldPollNobodyWhoHoldsNothing() throws InterruptedException {
         clockwork.demand.hold();
         clockwork.demand.hold();
@@ -285,6 +293,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldAllocateNothing() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long leastBytes = Long.MAX_VALUE;
@@ -329,6 +338,7 @@ class DemandTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldPollOnlyNowAndThenWhatAnotherThreadPollsWithoutTheLead() {
         clockwork.intervalNs = 50_000;
         clockwork.demand.hold();

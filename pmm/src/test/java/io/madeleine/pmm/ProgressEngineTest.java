@@ -27,6 +27,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
@@ -123,6 +124,7 @@ class ProgressEngineTest {
     // ---- who leads
 
     @Test
+    @Tag("measures")
     void shouldNotTakeTheLeadFromAThreadThatTakesItAgainAndAgain() {
         AtomicInteger rounds = new AtomicInteger();
         AtomicInteger tooSoon = new AtomicInteger();
@@ -166,6 +168,7 @@ class ProgressEngineTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTellNetworksTheTimeAfterASleep() {
         assertFalse(engine.await(news, () -> false, in(20)));
         long leastNs = Long.MAX_VALUE; // a thread may lose its processor between the clock and the network
@@ -186,6 +189,7 @@ class ProgressEngineTest {
     // ---- ends of waits
 
     @Test
+    @Tag("measures")
     void shouldNotAllocateForAWaitAsAFollower() throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         int warm = 500;
@@ -471,6 +475,7 @@ class ProgressEngineTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotPollWhileThereIsNothingToDo() throws Exception {
         if (mode == WaitMode.SPIN) {
             return;
@@ -519,6 +524,7 @@ class ProgressEngineTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldWakeOneWaiterForEachChangeThatServesOne() throws Exception {
         AtomicInteger tokens = new AtomicInteger();
         AtomicInteger looks = new AtomicInteger();
@@ -654,6 +660,7 @@ class ProgressEngineTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotWakeAnotherForWhatTheLeaderWaitsForItself() throws Exception {
         AtomicInteger tokens = new AtomicInteger();
         AtomicInteger looks = new AtomicInteger();

@@ -13,6 +13,7 @@ import java.nio.channels.SelectionKey;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -65,6 +66,7 @@ class SelectorReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldSleepNoLongerThanAsked() {
         long sleptNs = sleepNs(reactor, 20_000_000);
         assertTrue(sleptNs >= 19_000_000 && sleptNs < LONG_NS / 2, sleptNs + " ns");

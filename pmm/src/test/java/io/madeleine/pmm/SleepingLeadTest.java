@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -131,6 +132,7 @@ class SleepingLeadTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldPollAtOnceAndNeverWakeTheSleeper() {
         int most = 0;
         for (int tries = 0; tries < 10 && most < 200; tries++) { // it wakes once a second by itself
@@ -150,6 +152,7 @@ class SleepingLeadTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldPollAtOnceAndNeverWakeTheSleeperAlsoForAThreadThatOnlyTries() {
         int most = 0;
         for (int tries = 0; tries < 10 && most < 200; tries++) { // it wakes once a second by itself
@@ -170,6 +173,7 @@ class SleepingLeadTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldHaveWhatComesLaterHandledThoughNobodyWaits() {
         Runnable byStep = () -> engine.enqueue(() -> {
             received.incrementAndGet();
@@ -285,6 +289,7 @@ class SleepingLeadTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotSpinForAHandlerThatHasNothingToDo() throws InterruptedException {
         int least = Integer.MAX_VALUE;
         for (int i = 0; i < 5; i++) {
@@ -300,6 +305,7 @@ class SleepingLeadTest {
 
     /** Else it would keep threads of the program from a processor, where there is one for both. */
     @Test
+    @Tag("measures")
     void shouldSpinForHandlersOnlyForAWhileThoughThreadsThatWaitAlwaysDo() throws InterruptedException {
         engine.close();
         open(new WaitPolicy(WaitMode.SPIN, 100_000, 3));

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class SpinLockTest {
@@ -46,6 +47,7 @@ class SpinLockTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldBeHadAgainByTheThreadThatAnErrorMadeLeaveItLocked() {
         assertTimeoutPreemptively(
                 Duration.ofSeconds(4),

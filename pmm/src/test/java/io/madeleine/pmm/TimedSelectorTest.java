@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.channels.Selector;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,6 +42,7 @@ class TimedSelectorTest {
     /** A wait that is over late, since the machine is busy, needs one. */
     @ParameterizedTest
     @ValueSource(longs = {1_600_000, 3_500_000, 20_500_000})
+    @Tag("measures")
     void shouldWaitForTheRestOtherwise(long timeoutNs) throws IOException {
         int most = 0;
         for (int i = 0; i < 10 * TIMES && most < 2; i++) {

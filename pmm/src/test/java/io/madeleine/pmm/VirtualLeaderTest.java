@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
@@ -150,6 +151,7 @@ class VirtualLeaderTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldPollVirtuallyWhereHandlersStartVirtualThreads() {
         AtomicInteger run = handInChain(FEW);
         network.send();
@@ -193,6 +195,7 @@ class VirtualLeaderTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldHaveAThreadThatWaitsForLongLeaveTheLead() {
         AtomicInteger run = handInChain(FEW);
         network.send();
@@ -380,6 +383,7 @@ class VirtualLeaderTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldCloseWhileAVirtualThreadLeads() {
         AtomicReference<Throwable> end = new AtomicReference<>();
         CompletableFuture<Void> endless = inVirtualThread(() -> end.set(assertThrows(RuntimeException.class, () -> {

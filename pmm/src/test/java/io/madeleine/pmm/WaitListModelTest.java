@@ -27,6 +27,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -314,6 +315,7 @@ class WaitListModelTest {
 
     /** One thread is held up inside of the list: it wakes a leader that is not alone in its queue. */
     @Test
+    @Tag("measures")
     void shouldLetOneThreadAtATimeInAndTheNextAfterIt() throws Exception {
         Waitable crowd = objects[0];
         Waitable on = objects[1];
