@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,6 +30,7 @@ class ChannelShutdownTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldDrainDiscardedMessagesHoweverLongItHasTakenToSendWhatWasPromised() throws Exception {
         LoopTm group =
                 LoopTm.withDynamicBuffers("group", LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE);

@@ -13,6 +13,7 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -24,6 +25,7 @@ class SendTaskAllocationTest {
     private static final int STRETCHES = 8;
 
     @Test
+    @Tag("measures")
     void shouldAllocateNothingToScheduleCancelAndRunATask() {
         AtomicInteger runs = new AtomicInteger();
         try (LocalSessions sessions = LocalSessions.of(2)
