@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -180,6 +181,7 @@ class LauncherIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldReturnTheCodeOfTheRankThatFailedFirst() throws Exception {
         Path begun = directory.resolve("begun"); // a JVM may start seconds later than another
         int code = run(source(

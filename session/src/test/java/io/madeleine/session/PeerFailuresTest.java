@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -64,6 +65,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotTakeALeaveForADeath() throws Exception {
         hear("a");
         failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
@@ -74,6 +76,7 @@ class PeerFailuresTest {
 
     /** What the peer sent last may be on its way. */
     @Test
+    @Tag("measures")
     void shouldWaitAMomentBeforeItGivesUpAPeerThatIsSaidToBeDead() throws Exception {
         hear("a");
         failures.opened();
@@ -113,6 +116,7 @@ class PeerFailuresTest {
 
     /** One peer may have many connections, and all of them break; each doubt would be a task of its own. */
     @Test
+    @Tag("measures")
     void shouldSuspectAPeerOnce() throws Exception {
         hear("a");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -148,6 +152,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTellWhatIsKnownBeforeItCloses() {
         failures.listen((_, _) -> {
             try {
@@ -165,6 +170,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldWaitForWhatIsSuspectedUntilItIsKnown() {
         hear("a");
         failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
@@ -174,6 +180,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldWaitForWhatIsSuspectedThoughAListenerTakesItsTime() {
         failures.listen((rank, _) -> {
             try {
@@ -203,6 +210,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotWaitForWhoIsKnownToHaveLeftOrDied() {
         failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
         failures.suspect(2, LossKind.CONNECTION, "the connection was reset");
@@ -217,6 +225,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotWaitInAListener() throws Exception {
         AtomicInteger suspect = new AtomicInteger(1);
         failures.listen((_, _) -> {
@@ -231,6 +240,7 @@ class PeerFailuresTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldLetAListenerClose() throws Exception {
         long tookNs = least(() -> {
             PeerFailures closed = new PeerFailures("closed");

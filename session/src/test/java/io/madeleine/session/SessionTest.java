@@ -35,6 +35,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -188,6 +189,7 @@ class SessionTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldGiveUpAtTheTimeoutAndNameTheMissingRank() throws Exception {
         int port = TestSessions.freePort();
         List<Map<String, Object>> settings =

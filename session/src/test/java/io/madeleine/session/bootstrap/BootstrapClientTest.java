@@ -27,6 +27,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -179,6 +180,7 @@ class BootstrapClientTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldAskAtItsDeadlineWhoIsMissing() throws Exception {
         join();
         CompletableFuture<List<byte[]>> exchange = exchange("met", 0);
@@ -411,6 +413,7 @@ class BootstrapClientTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldGiveSignsInTimeWhileItHearsThoseOfItsServer() throws Exception {
         join(-1, "another host", TimeUnit.MILLISECONDS.toNanos(900)); // three signs in this time
         SignsOfLifeTest.assertGivesSignsInTime(server);

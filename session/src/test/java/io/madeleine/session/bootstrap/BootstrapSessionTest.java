@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -465,6 +466,7 @@ class BootstrapSessionTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldGiveSignsInTimeWhileItHearsThoseOfAMember() throws Exception {
         BootstrapSession session = session(2, -1, TimeUnit.MILLISECONDS.toNanos(900)); // three signs in this time
         Member member = new Member(session, 1, 2, ELSEWHERE);

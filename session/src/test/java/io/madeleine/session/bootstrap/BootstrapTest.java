@@ -35,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -224,6 +225,7 @@ class BootstrapTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNameWhoIsMissingAtTheDeadline() throws Exception {
         BootstrapServer server = server(3);
         BootstrapClient zero = join(server, 0, 3);
@@ -433,6 +435,7 @@ class BootstrapTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldSayAtTheDeadlineWhoWasRefusedAndWhy() throws Exception {
         BootstrapServer server = server(2);
         server.serveOnly("s");
@@ -469,6 +472,7 @@ class BootstrapTest {
 
     /** As many as there are places, and more, that say nothing, or so little that no single read takes long. */
     @Test
+    @Tag("measures")
     void shouldLetMembersJoinWhileStrangersHoldAllPlaces() throws Exception {
         BootstrapServer server = server(1);
         List<Socket> strangers = new ArrayList<>();
@@ -491,6 +495,7 @@ class BootstrapTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndAHandshakeThatComesByteByByte() throws Exception {
         BootstrapServer server = server(1);
         try (Socket socket =
@@ -690,6 +695,7 @@ class BootstrapTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldDeclareASilentProcessDeadThatReadsNothing() throws Exception {
         BootstrapServer server = new BootstrapServer(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -837,6 +843,7 @@ class BootstrapTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNameWhoElseWaitsAtAPort() throws Exception {
         BootstrapServer port = port();
         BootstrapClient zero = join(port, 0, 2);
@@ -851,6 +858,7 @@ class BootstrapTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTakeWhatCompletesWhileItAsksWhoIsMissing() throws Exception {
         BootstrapServer server = server(2);
         BootstrapClient zero = join(server, 0, 2);

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -63,6 +64,7 @@ class SecretsTest {
 
     /** Who tries secrets through pays for each one. */
     @Test
+    @Tag("measures")
     void shouldStretchWeakSecretsAndNoOthers() throws Exception {
         byte[] weak = hash("s1");
         assertFalse(Arrays.equals(Proofs.proof(weak, "madeleine user 1 x"), Secrets.userKey("s1", "x")));
