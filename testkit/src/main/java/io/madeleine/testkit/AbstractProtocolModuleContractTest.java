@@ -21,6 +21,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -79,6 +80,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
     }
 
     @Test
+    @Tag("measures")
     void shouldNameBothSidesWhenConnectingTakesTooLong() {
         for (boolean initiator : new boolean[] {true, false}) {
             ProtocolChannel alone = left.adapter.openChannel("alone-" + initiator);

@@ -29,6 +29,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -645,6 +646,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     }
 
     @Test
+    @Tag("measures")
     void shouldBeQuietSoonAfterARevocationRanOutUnderAnOperation() {
         MemorySegment memory = arena.allocateShared(BYTES);
         for (int round = 0; round < 4; round++) {

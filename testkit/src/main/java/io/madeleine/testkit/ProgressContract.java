@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.spi.BufferMode;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of progress: upcalls while there is interest, and a sleep that any kind of event ends. */
@@ -103,6 +104,7 @@ abstract class ProgressContract extends PostingContract {
     }
 
     @Test
+    @Tag("measures")
     void shouldNeitherCallUpNorStayAwakeWhileThereIsNoInterest() {
         right.connection().receiveInterest(false);
         PacketSeries series = oneSmall(0);
