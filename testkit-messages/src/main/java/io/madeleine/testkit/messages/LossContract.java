@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -429,6 +430,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotWaitAtItsCloseForAThreadThatWaitsToHaveItsMessageSent() {
         open(2);
         OutgoingMessage out = channel(0).beginPacking(1);
@@ -483,6 +485,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotWaitLongForTheRestOfAMessageThatItDiscardedBeforeItCloses() {
         open(2);
         OutgoingMessage out = channel(0).beginPacking(1);

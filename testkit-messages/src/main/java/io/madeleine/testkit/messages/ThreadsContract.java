@@ -32,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of concurrency: many threads, platform and virtual, asynchronous ends, handlers, several channels. */
@@ -610,6 +611,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotLetASenderThatIsExpectedDrownAnother() {
         open(3);
         AtomicBoolean enough = new AtomicBoolean();
