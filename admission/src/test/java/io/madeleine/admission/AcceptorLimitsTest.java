@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -159,6 +160,7 @@ class AcceptorLimitsTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldDropAPeerThatIsLateAndNoPeerBefore() throws Exception {
         int timeoutMs = 2_000; // each of those before comes in time, also if a thread is held up
         try (Acceptor<TwoBytes> acceptor = acceptor(timeoutMs, 16)) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.ResourceBundle;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -55,6 +56,7 @@ class NoticeLimitTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 100})
+    @Tag("measures")
     void shouldLogOneOfManyAtOnce(int count) {
         NoticeLimit notices = new NoticeLimit(logger, "");
         long beganNs = System.nanoTime();
