@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -201,6 +202,7 @@ class SegmentedDatagramsTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldAllocateNothingForTwoPeersInTurn() throws IOException {
         Socket left = open();
         List<Socket> peers = List.of(open(), open());

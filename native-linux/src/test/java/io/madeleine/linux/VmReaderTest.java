@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Reads this process's own memory, which is as foreign to the call as another's. */
@@ -101,6 +102,7 @@ class VmReaderTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldAllocateNoMoreThanTheDowncall() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         MemorySegment source = arena.allocate(64);
