@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -319,6 +320,7 @@ class AttachTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldFallBackToTheNextMethodWhenOneFails() throws Exception {
         try (World server = world(2);
                 World clients = world(2)) {
@@ -363,6 +365,7 @@ class AttachTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNoticeSilenceAndFailWhatIsUnanswered() throws Exception {
         Duration timeout = Duration.ofSeconds(2); // a machine may stop a process for a good part of a second
         ContextOptions silenceAlone = ContextOptions.DEFAULT
@@ -388,6 +391,7 @@ class AttachTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldHearAtOnceThatAContextIsClosed() {
         try (World server = world(2);
                 World clients = world(2)) {

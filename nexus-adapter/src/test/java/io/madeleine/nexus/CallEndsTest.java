@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -178,6 +179,7 @@ class CallEndsTest {
 
     /** Timers of the JDK's, for instance, which others need. */
     @Test
+    @Tag("measures")
     void shouldNotHaveWhoGivesAFutureUpWaitForAPeerThatTakesNothing() throws Exception {
         CountDownLatch blocked = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);

@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -153,6 +154,7 @@ class CrowdTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndCallsAtTheirDeadlineAndSayWhyIfTheServerStaysOverloaded() {
         int count = 200;
         Plugged plugged = new Plugged();

@@ -18,6 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -220,6 +221,7 @@ class InboundCallsTest {
 
     /** The caller may be stuck, or its notice on a way that is lost. */
     @Test
+    @Tag("measures")
     void shouldCancelFuturesAndStreamsAtTheirDeadlineThoughTheCallerDoesNotSaySo() throws Exception {
         try (World world = world(2, ContextOptions.DEFAULT)) {
             Codecs codecs = world.of(1).codecs();
@@ -247,6 +249,7 @@ class InboundCallsTest {
 
     /** A timer of the JDK's, for instance, which others need. */
     @Test
+    @Tag("measures")
     void shouldNotHaveWhoCompletesAFutureWaitForACallerThatTakesNothing() throws Exception {
         CountDownLatch blocked = new CountDownLatch(1);
         AtomicInteger sent = new AtomicInteger();

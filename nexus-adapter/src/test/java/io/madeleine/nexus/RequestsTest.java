@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
@@ -455,6 +456,7 @@ class RequestsTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldFindNonThreadedHandlerThatBlocks() {
         AtomicReference<Throwable> found = new AtomicReference<>();
         AtomicInteger quick = new AtomicInteger();

@@ -11,6 +11,7 @@ import io.madeleine.nexus.wire.Link;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -73,6 +74,7 @@ class RetryPolicyTest {
 
     /** Here the attempts take no time; the pauses alone reach the deadline. */
     @Test
+    @Tag("measures")
     void shouldTryOnceMoreBeforeTheDeadlineAndThenNotAgain() {
         for (int round = 0; round < 20; round++) {
             RetryPolicy late = policy(1, 100 * MS);

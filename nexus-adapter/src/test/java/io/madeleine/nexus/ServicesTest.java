@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
@@ -292,6 +293,7 @@ class ServicesTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndCallsAtTheirDeadlineAndInterruptWhatTheyRun() {
         try (World world = world(2)) {
             Everything remote = world.of(1).service(0, Everything.class);
@@ -364,6 +366,7 @@ class ServicesTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldFailCallsOfPeerThatDiesWhileOthersGoOn() throws Exception {
         try (World world = world(3)) {
             Everything doomed = world.of(1).service(0, Everything.class);

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -223,6 +224,7 @@ class ShortMemoryTest {
 
     /** Else the answer of a call whose thread lacks memory would be kept for it, and all behind that answer. */
     @Test
+    @Tag("measures")
     void shouldTakeNoMemoryToEndACall() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (World world = world()) {

@@ -17,11 +17,13 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A listener whose answer to a greeting comes byte by byte, without an end. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("measures")
 class SlowAnswerTest {
     private static final int LONG_MS = 120_000;
     private static final ContextOptions OPTIONS = ContextOptions.DEFAULT.withConnectTimeout(Duration.ofMillis(2_000));

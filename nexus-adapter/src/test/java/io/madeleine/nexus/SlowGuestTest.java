@@ -16,11 +16,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A context of another session behind a slow link, beside one with a fast one. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("measures")
 class SlowGuestTest {
     private static final int LARGE = 256 << 10;
     private static final long WARM_UP_NS = TimeUnit.MILLISECONDS.toNanos(800);

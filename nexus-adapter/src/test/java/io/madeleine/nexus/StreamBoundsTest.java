@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -137,6 +138,7 @@ class StreamBoundsTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldGiveEachSubscriptionTheWholeTimeOfTheMethod() throws Exception {
         try (World world =
                 new World("sci", 2, context -> context.export(Brief.class, () -> Publishers.of(List.of(1, 2, 3))))) {

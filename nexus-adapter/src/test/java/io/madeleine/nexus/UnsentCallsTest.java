@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ class UnsentCallsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sci", "tcp"})
+    @Tag("measures")
     void shouldEndAtItsDeadlineThoughItIsNotTakenAndSoDoesABarrier(String network) throws Exception {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch taken = new CountDownLatch(1);

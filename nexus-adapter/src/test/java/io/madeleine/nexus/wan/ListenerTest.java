@@ -31,6 +31,7 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -115,6 +116,7 @@ class ListenerTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldSayAtBothEndsThatTheConnectTimeoutWasReachedAndWhatChangesIt() throws Exception {
         try (Listener listener = new Listener(loopback(), KEY, 300, guests::add);
                 Socket silent = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
@@ -192,6 +194,7 @@ class ListenerTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTurnAwayWhoHasBeenSilentForLongestIfThereAreTooMany() throws Exception {
         ThreadFactory threads = Thread.ofVirtual().factory();
         List<Socket> silent = new ArrayList<>();

@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -265,6 +266,7 @@ class SealedConnectionTest {
 
     /** What it sends is right as far as it goes. */
     @Test
+    @Tag("measures")
     void shouldNotWaitForStrangersThatSendAByteNowAndThen() throws Exception {
         try (Listener listener = listener(600);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
