@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * no part in that: it is the same in a JVM that replaces no object by its fields, and that gives all buffers the same
  * hash code.
  */
+@Tag("measures")
 class AllocationTest {
     private static final int WARM = 20_000;
     private static final int ROUNDS = 10_000;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
@@ -84,6 +85,7 @@ class CollectiveFailuresTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 5, 7})
+    @Tag("measures")
     void shouldTellAllMembersThatAFunctionHasThrown(int size) {
         AtomicInteger errors = new AtomicInteger();
         run("sci", size, comm -> {
