@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -22,6 +23,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * one, does not. The harness itself allocates a little per iteration, which is why the limit is not 0; the smallest
  * object there is has 16 B.
  */
+@Tag("measures")
 class AllocationGateTest {
     private static final double LIMIT_BYTES = 0.1;
     private static final String KEY = "gc.alloc.rate.norm";

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -38,6 +39,7 @@ class LineIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldMeasureWhatALineCarriesWithLossesAndFromManySenders() throws Exception {
         assumeLines();
         PerfCall run = PerfCall.of("--protocol bip,tcp,sci --pattern goodput,goodput-incast --sizes 64KiB --rounds 1"

@@ -105,6 +105,7 @@ class PerfIT {
     /** Session-allocated blocks, both processes spinning: the promise is that a message costs no heap at all. */
     @Test
     @Tag("quiet")
+    @Tag("measures")
     void shouldAllocateNothingPerMessageWhileSpinning() {
         Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536 --seconds 1 --pattern latency,rate --wait spin"
                 + " --allocations --json -");

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,6 +87,7 @@ class RegisterIT {
 
     /** The setting reaches our process and the program in C, without peers that are named. */
     @Test
+    @Tag("measures")
     void shouldRegisterLockedPagesBesideACopyAndTheProgramInC() throws Exception {
         Run run = perf("--protocol via:shm --sizes 4096,1MiB --set tm.via.pin=mlock" + BRIEFLY);
         assumeOn(run);
@@ -105,6 +107,7 @@ class RegisterIT {
 
     /** To lock the pages of 1 MiB costs more than to note where they are. */
     @Test
+    @Tag("measures")
     void shouldRedoTheFigureOfArmciWithAndWithoutLockedPages() throws Exception {
         Run run = perf("--experiment armci-fig4 --sizes 4096,1MiB --report page.html" + BRIEFLY);
         assumeOn(run);

@@ -12,6 +12,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Driver and responder as two threads, with a wire that notes where messages are. */
@@ -87,6 +88,7 @@ class ExchangeTest {
 
     /** The time counts from the instant until which both compute: it is not that of the computing. */
     @Test
+    @Tag("measures")
     void shouldNotCountTheTimeThatBothCompute() {
         Round round = measure(Pattern.COMPUTE_5MS);
         assertTrue(round.min() < 2_500, round.toString()); // half of the 5 ms
