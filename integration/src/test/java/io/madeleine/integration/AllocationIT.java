@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a message costs in garbage. */
 @Tag("quiet")
+@Tag("measures")
 class AllocationIT {
     /** What the JVM allocates in the background, in the quietest of several spans of time. */
     private static final long TINY_BYTES = 2_000;

@@ -118,6 +118,7 @@ class AttachIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldJoinProgramsAndSurviveTheDeathOfOneOfThem() throws Exception {
         try (Processes servers =
                         Ranks.of(2, Servers.class).over("sci").with(SECRET).start();

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Sessions that sleep while nothing comes, and wake up when something does. */
 @Tag("quiet")
+@Tag("measures")
 class BlockingIT {
     /** Of a processor, for all threads but those of the JVM. */
     private static final int MAX_PERMILLE = 5;

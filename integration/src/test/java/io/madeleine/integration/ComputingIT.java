@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both ends leave 64 MiB to the session and compute without a call for two seconds: the transfer is over before. */
 @Tag("quiet")
+@Tag("measures")
 class ComputingIT {
     private static final long COMPUTED_MS = 2_000;
     private static final long MAX_IDLE_PERMILLE = 10;

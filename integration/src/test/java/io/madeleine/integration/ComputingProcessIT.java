@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** A process that computes for ten seconds, without a call, still answers its peer over bip. */
 @Tag("quiet")
+@Tag("measures")
 class ComputingProcessIT {
     private static final int COMPUTED_SECONDS = 10;
 

@@ -27,6 +27,7 @@ class ExitsIT {
 
     @ParameterizedTest
     @CsvSource({"tcp, true", "sci, true", "sci, false"})
+    @Tag("measures")
     void shouldNoticeProgramsThatEndWithoutClosing(String network, boolean launched) throws Exception {
         Ranks ranks = Ranks.of(4, Program.class).over(network).arguments("end");
         try (Processes processes = (launched ? ranks.launched(OnFailure.CONTINUE) : ranks).start()) {

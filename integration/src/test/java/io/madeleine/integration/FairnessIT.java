@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A network over which messages pour in does not keep the session from serving another. */
 @Tag("quiet")
+@Tag("measures")
 class FairnessIT {
     /**
      * Alone it would be tens of thousands; beside a flood both processes' processors are shared by four busy threads.

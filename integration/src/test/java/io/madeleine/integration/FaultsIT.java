@@ -24,6 +24,7 @@ class FaultsIT {
 
     @ParameterizedTest
     @CsvSource({"tcp, adaptive", "tcp, block", "sci, adaptive", "sci, block", "bip, block"})
+    @Tag("measures")
     void shouldDelayEachMessageAndNotOneByTheOther(String network, String wait) throws Exception {
         try (Processes processes = Ranks.of(2, Delayed.class)
                 .over(network)
@@ -39,6 +40,7 @@ class FaultsIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "sci", "bip"})
+    @Tag("measures")
     void shouldStallOneDirectionAndDeliverEverythingAfterwards(String network) throws Exception {
         try (Processes processes = Ranks.of(2, Stalled.class)
                 .over(network)

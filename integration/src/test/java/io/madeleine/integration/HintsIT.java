@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the hint of a channel costs and gains where answers take a millisecond. */
 @Tag("quiet")
+@Tag("measures")
 class HintsIT {
     private static final int ROUNDS = 3;
     private static final double BUSY_US = 1_000;

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Between two hosts on a network of 1 Gbit/s, large messages take what the network gives. */
 @Tag("quiet")
+@Tag("measures")
 class NetworkRateIT {
     private static final int MEGABITS = 1_000;
     private static final int MTU_BYTES = 9_000;

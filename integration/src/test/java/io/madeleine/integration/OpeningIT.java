@@ -14,6 +14,7 @@ import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Sessions that are opened at run time, and sessions that cannot be opened. */
@@ -56,6 +57,7 @@ class OpeningIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldRefuseAnotherSecretAndSaySoAtBothEnds() throws Exception {
         try (Processes processes = refused(2)
                 .arguments("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9")
@@ -76,6 +78,7 @@ class OpeningIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldRefuseASecretOnTheCommandLineAndNotRepeatIt() throws Exception {
         try (Processes processes = Ranks.of(1, Refused.class)
                 .withoutSession()
@@ -117,6 +120,7 @@ class OpeningIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldSayThatThePortIsTaken() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = "127.0.0.1:" + taken.getLocalPort();

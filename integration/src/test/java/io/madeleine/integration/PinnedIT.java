@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Processes that are bound to one processor each, as MPI launchers bind theirs. */
 @Tag("quiet")
+@Tag("measures")
 class PinnedIT {
     private static final int MOST_OWN_PERCENT = 20;
     private static final int TRIES = 3; // a pause of the machine makes polls dearer

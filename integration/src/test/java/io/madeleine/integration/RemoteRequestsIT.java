@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -29,6 +30,7 @@ class RemoteRequestsIT {
 
     @ParameterizedTest
     @CsvSource({"tcp", "sci"})
+    @Tag("measures")
     void shouldFailCallsToAKilledProcessWithinSecondsWhileOthersGoOn(String network) throws Exception {
         Ranks ranks = Ranks.of(3, Callers.class).over(network).with("wait.mode=adaptive");
         try (Processes processes = ranks.launched(OnFailure.CONTINUE).start()) {
@@ -54,6 +56,7 @@ class RemoteRequestsIT {
     /** Its argument is on its way for as long as it is stopped. */
     @ParameterizedTest
     @CsvSource({"sci", "tcp"})
+    @Tag("measures")
     void shouldServeOthersWhileASenderIsStoppedInTheMidstOfALargeArgument(String network) throws Exception {
         Ranks ranks = Ranks.of(3, Streamers.class).over(network).with("wait.mode=adaptive", "peer-timeout=60s");
         try (Processes processes = ranks.start()) {

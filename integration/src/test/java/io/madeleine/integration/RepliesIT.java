@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * reply or each end of a message woke all who wait, this would take minutes.
  */
 @Tag("quiet")
+@Tag("measures")
 class RepliesIT {
     private static final int THREADS = 10_000;
     private static final int CALLS = 5;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Two streams over bip and one over tcp share a line of 100 Mbit/s with a short queue. */
 @Tag("quiet")
+@Tag("measures")
 class SharedLineIT {
     private static final int MEGABITS = 100;
     private static final int QUEUE_BYTES = 100_000;
