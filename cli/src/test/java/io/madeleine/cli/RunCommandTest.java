@@ -109,7 +109,7 @@ class RunCommandTest {
                         "--add-modules",
                         "io.madeleine",
                         "Main"),
-                java);
+                java.subList(java.indexOf("--module-path"), java.size())); // behind the options of a class archive
     }
 
     @Test

@@ -92,6 +92,19 @@ class RunIT {
                 run(2, "-n", "1", "-cp", classes.toString(), "app.Main", "x", "-cp"));
     }
 
+    /** "mad test" makes the archive; a run of Maven alone does not. */
+    @Test
+    void shouldTakeTheClassesOfMadeleineFromTheArchive() throws Exception {
+        Path archive = Path.of(System.getProperty("mad.module-path") + ".jsa");
+        boolean made = Files.exists(archive);
+        assertTrue(made || !"true".equals(System.getenv("CI")), archive + " is missing");
+        assumeTrue(made, "there is no class archive: set -Dclass.archive.skip=false");
+        String out = run(2, "-n", "1", "-Xlog:class+load", "-cp", classes.toString(), "app.Main", "x", "-cp");
+        for (String name : List.of("io.madeleine.api.Session", "io.madeleine.session.MadeleineSession", "com.google")) {
+            assertTrue(out.lines().anyMatch(line -> line.contains(name) && line.contains("shared objects file")), out);
+        }
+    }
+
     @Test
     void shouldRunAJar() throws Exception {
         Manifest manifest = new Manifest();

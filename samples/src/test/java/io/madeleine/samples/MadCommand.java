@@ -2,6 +2,7 @@ package io.madeleine.samples;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.session.JavaArguments;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,15 +49,10 @@ final class MadCommand {
 
     /** The same without waiting for the end. The caller ends the process. */
     static Process start(List<String> arguments, Path out, Path err) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--module-path",
-                System.getProperty("mad.module-path"),
-                "--add-modules",
-                "io.madeleine",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.madeleine.cli.Mad"));
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(JavaArguments.withMadeleine(
+                List.of("-cp", System.getProperty("java.class.path"), "io.madeleine.cli.Mad"), List.of()));
         command.addAll(arguments);
         return new ProcessBuilder(command)
                 .directory(ROOT.toFile())

@@ -121,13 +121,15 @@ public final class JavaArguments {
         String path = takeModulePath(arguments)
                 .map(theirs -> theirs + File.pathSeparator + ownPath)
                 .orElse(ownPath);
+        List<String> archive = ClassArchive.options(path, given);
         List<String> modules = new ArrayList<>();
         modules.add(ROOT_MODULE);
         if (nativeModules.stream().anyMatch(module -> !isOurs(module))) {
             // no module requires those that carry other projects' native libraries, so they are resolved by name
             modules.addAll(all(ownPath));
         }
-        List<String> all = new ArrayList<>(List.of("--module-path", path, "--add-modules", String.join(",", modules)));
+        List<String> all = new ArrayList<>(archive);
+        all.addAll(List.of("--module-path", path, "--add-modules", String.join(",", modules)));
         if (!nativeModules.isEmpty()) {
             all.add("--enable-native-access=" + String.join(",", nativeModules));
         }
