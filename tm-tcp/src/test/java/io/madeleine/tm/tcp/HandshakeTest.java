@@ -36,6 +36,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -224,6 +225,7 @@ class HandshakeTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldRefuseAnotherSecretAtBothEnds() throws Exception {
         use(new Pair(new Pair.Side(1, Pair.SESSION, Pair.SECRET), new Pair.Side(2, Pair.SESSION, bytes("another"))));
         var calling = call("main");
@@ -461,6 +463,7 @@ class HandshakeTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldDropASilentOrSlowStrangerInTime() throws Exception {
         use(new Pair("madeleine.tm.tcp.handshake.timeout = 200ms"));
         byte code = whileDriving(() -> {
@@ -506,6 +509,7 @@ class HandshakeTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepWhoSpeaksAmongTooManySilentStrangers() throws Exception {
         use(new Pair("madeleine.tm.tcp.handshake.max-unauthenticated = 4"));
         whileDriving(() -> {

@@ -13,11 +13,13 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What connections cost that nothing comes through: 256 of them, both ends in this process. */
 @Timeout(300)
+@Tag("measures")
 class ManyConnectionsTest {
     private static final int COUNT = 256;
 

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -128,6 +129,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepTheTimeOfASleepToAFractionOfAMillisecond() {
         long leastNs = Long.MAX_VALUE;
         for (int i = 0; i < 100 && leastNs > 800_000; i++) { // the machine may be busy
@@ -193,6 +195,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndItsSleepWhenAForeignChannelIsReady() {
         int[] rings = {0};
         reactor.register(pipe.source(), OP_READ, operations -> {
@@ -312,6 +315,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndItsSleepWhenWoken() {
         Duration slept = timeOf(() -> {
             after50ms(reactor::wakeUp);
@@ -321,6 +325,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotBeginToSleepWhenWokenBefore() {
         settle();
         reactor.wakeUp();
@@ -328,6 +333,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldSleepForTheTimeGivenAndNotMuchLonger() {
         settle();
         Duration slept = timeOf(() -> reactor.sleep(TimeUnit.MILLISECONDS.toNanos(100)));
@@ -335,6 +341,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldUseNoTimeWhileItSleepsBrieflyOrWithoutLimit() throws InterruptedException {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         for (long timeoutNs : new long[] {400_000, Long.MAX_VALUE}) {
@@ -364,6 +371,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndItsSleepSoonAfterAnInterruptAndKeepIt() {
         Thread sleeper = Thread.currentThread();
         Duration shortest = Duration.ofNanos(LONG_NS);
@@ -396,6 +404,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldRunTasksAndTimersWhileItSleeps() {
         long startNs = System.nanoTime();
         long[] ranNs = {0};
@@ -418,6 +427,7 @@ class NettyReactorTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldThrowWhatAHandlerThrowsAndGoOn() {
         reactor.register(pipe.source(), OP_READ, _ -> {
             answer();

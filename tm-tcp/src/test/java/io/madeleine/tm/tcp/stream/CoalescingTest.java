@@ -25,6 +25,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,6 +149,7 @@ class CoalescingTest {
      */
     @ParameterizedTest
     @ValueSource(ints = {16 * 1024, 64 * 1024})
+    @Tag("measures")
     void shouldKeepTheEndOfAMessageOfADenseStreamForTheNext(int bytes) throws Exception {
         connect(LONG);
         MemorySegment large = Arena.ofAuto().allocate(bytes);
@@ -248,6 +250,7 @@ class CoalescingTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldLetAKeptMessageLeaveWithoutAnyFurtherCall() throws Exception {
         connect();
         long longestNs = Long.MAX_VALUE;

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -364,6 +365,7 @@ class StreamLinkTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndASleepWhenSomethingArrives() throws Exception {
         Pair.Ends ends = connect(new Pair());
         long startNs = System.nanoTime();
@@ -376,6 +378,7 @@ class StreamLinkTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldSleepThroughBytesThatNobodyIsInterestedIn() throws Exception {
         Pair.Ends ends = connect(new Pair());
         ends.right().whenReadable(() -> false);
@@ -393,6 +396,7 @@ class StreamLinkTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndASleepWhenThereIsRoomForAPendingSend() throws Exception {
         connect(new Pair("madeleine.tm.tcp { send-buffer = 4 KiB, receive-buffer = 4 KiB }"));
         BufferGroup source = group(Arena.ofAuto().allocate(8_000_000));
@@ -419,6 +423,7 @@ class StreamLinkTest {
 
     /** More would have segments overtake each other on loopback, see the module's README. */
     @Test
+    @Tag("measures")
     void shouldHaveLittleWaitInTheKernelToBeSentWithinAHost() throws Exception {
         Path limits = Path.of("/proc/sys/net/ipv4/tcp_wmem"); // least, default, most
         assumeTrue(Files.isReadable(limits), () -> limits + " cannot be read");
@@ -442,6 +447,7 @@ class StreamLinkTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldNotSleepOnAPacketThatIsInTheBufferAlready() throws Exception {
         Pair.Ends ends = connect(new Pair());
         for (int i = 0; i < 2; i++) {
