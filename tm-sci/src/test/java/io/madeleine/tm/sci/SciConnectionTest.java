@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -270,6 +271,7 @@ class SciConnectionTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndAHandshakeAtItsDeadlineThoughThePeerHasBegunIt() throws Exception {
         var channel = a.adapter.openChannel("main");
         a.channels.add(channel);

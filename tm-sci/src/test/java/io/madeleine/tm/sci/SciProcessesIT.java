@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -253,6 +254,7 @@ class SciProcessesIT {
     }
 
     @Test
+    @Tag("measures")
     void shouldLearnOfAKilledPeerSoonWhileSleeping() throws Exception {
         with((side, connection, listener, peer) -> {
             peer.destroyForcibly();

@@ -26,6 +26,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -576,6 +577,7 @@ class SciProgressTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldAllocateNothingPerMessage() {
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader reader = new Reader(pair.rightShort());

@@ -12,12 +12,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What messages cost in garbage that are sent and received by one call. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Tag("measures")
 class WholeMessageAllocationTest {
     private static final int MESSAGES = 2_000;
     private static final int MEASUREMENTS = 10;

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -148,6 +149,7 @@ class DmaOffloadTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldReadALongBlockWithTwoThreads(@TempDir Path directory) {
         try (Loans loans = new Loans(directory)) {
             long beforeNs = helperCpuNs();
