@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -160,6 +161,7 @@ class EncryptionTest {
 
     /** The peer closes nothing, so nobody is sent to its log. */
     @Test
+    @Tag("measures")
     void shouldSayThatThePeerIsSilentIfThePathIsCutInTheMiddleOfTheTlsHandshake() throws Exception {
         String settings = "madeleine.peer-timeout = 500ms";
         try (Pair pair = new Pair(left + settings, right + settings);
@@ -302,6 +304,7 @@ class EncryptionTest {
 
     /** A process that was restarted cannot prove that it knows nothing: only its silence counts. */
     @Test
+    @Tag("measures")
     void shouldLoseAPeerThatHasForgottenTheConnectionByItsSilenceOnly() {
         String timeout = "madeleine.peer-timeout = 1s\n";
         try (Pair pair = new Pair(timeout + left, timeout + right)) {

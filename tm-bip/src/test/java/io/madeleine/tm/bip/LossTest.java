@@ -11,6 +11,7 @@ import io.madeleine.tm.bip.protocol.DatagramLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,6 +87,7 @@ class LossTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTellOfADeadPeerWithinThePeerTimeoutWhetherItSendsOrOnlyWaits() throws Exception {
         try (Pair pair = new Pair(SHORT_TIMEOUT, SHORT_TIMEOUT);
                 TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
@@ -115,6 +117,7 @@ class LossTest {
 
     /** Nobody drives the receiver for longer than the peer timeout of its own: only its sender's counts. */
     @Test
+    @Tag("measures")
     void shouldStopASenderWhoseReceiverComputesAndGoOnAfterwards() {
         try (Pair pair = new Pair("madeleine.peer-timeout = 30s", "madeleine.peer-timeout = 1s")) {
             Pair.Ends ends = pair.connect("computing");
@@ -145,6 +148,7 @@ class LossTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTellAtOnceThatAPeerHasForgottenTheConnection() {
         try (Pair pair = new Pair("", "")) {
             Pair.Ends ends = pair.connect("forgotten");

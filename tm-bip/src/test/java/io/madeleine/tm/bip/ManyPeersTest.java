@@ -12,11 +12,13 @@ import java.lang.management.MemoryUsage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A thousand connections over one socket at each end. */
 @Timeout(120)
+@Tag("measures")
 class ManyPeersTest {
     private static final int AT_ONCE = 50;
     private static final long MOST_BYTES_PER_END = 16 * 1024;

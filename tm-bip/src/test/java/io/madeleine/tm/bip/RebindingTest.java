@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A router between two processes translates addresses, and gives the left one another port. */
 @Timeout(60)
+@Tag("measures")
 class RebindingTest {
     private static final String SHORT_TIMEOUT = "madeleine.peer-timeout = 2s\n";
 

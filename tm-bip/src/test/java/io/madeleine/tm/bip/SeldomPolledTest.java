@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +31,7 @@ class SeldomPolledTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldFindAMessageWithinAFewPollsThatAreFarApart() throws InterruptedException {
         MemorySegment block = Arena.ofAuto().allocate(8);
         try (Pair pair = new Pair("", "")) {
@@ -55,6 +57,7 @@ class SeldomPolledTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldTakeABurstInOnePollAfterAPause() throws InterruptedException {
         int burst = 30;
         MemorySegment block = Arena.ofAuto().allocate(8);
