@@ -18,12 +18,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages allocate nothing in steady state, nor do polls. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@Tag("measures")
 class AllocationTest {
     private static final int ROUNDS = 8;
     private static final int BYTES = 20_000;

@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -168,6 +169,7 @@ class PeersOfRemoteMemoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    @Tag("measures")
     void shouldKeepNothingOfStrangers(String provider) {
         String session = "strangers-" + System.nanoTime();
         Side owner = new Side(Fabrics.driver(provider, ""), session, 1, SECRET);

@@ -36,6 +36,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -97,6 +98,7 @@ class ProcessesIT {
 
     @ParameterizedTest
     @CsvSource({"shm, false", "tcp;ofi_rxm, false", "net, false", "shm, true", "tcp;ofi_rxm, true", "net, true"})
+    @Tag("measures")
     void shouldExchangeBlocksWithAProcessAndHearOfItsDeath(String provider, boolean isRegistered) throws Exception {
         String session = "processes-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver(provider, isRegistered);
@@ -125,6 +127,7 @@ class ProcessesIT {
      */
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    @Tag("measures")
     void shouldTakeMemoryBackFromAKilledProcess(String provider) throws Exception {
         String session = "memory-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver(provider, true);
@@ -149,6 +152,7 @@ class ProcessesIT {
 
     /** The memory of its own endpoint cannot be opened any more, as if its layout were unknown. */
     @Test
+    @Tag("measures")
     void shouldGiveUpItsEndpointIfItCannotFailWhatAKilledProcessHasNotTaken() throws Exception {
         String session = "stuck-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver("shm", true);
@@ -185,6 +189,7 @@ class ProcessesIT {
 
     /** As it does while it polls; whoever sends to it spins within libfabric then. */
     @Test
+    @Tag("measures")
     void shouldGoOnWhenAProcessIsKilledThatHoldsTheLockOfItsMemory() throws Exception {
         String session = "locks-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver("shm", true);

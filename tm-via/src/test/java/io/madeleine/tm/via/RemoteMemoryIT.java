@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -98,6 +99,7 @@ class RemoteMemoryIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    @Tag("measures")
     void shouldAccessMemoryOfAProcessAndHearOfItsDeath(String provider) throws Exception {
         String session = "remote-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver(provider, "");
