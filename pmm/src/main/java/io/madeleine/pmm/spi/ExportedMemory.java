@@ -13,12 +13,12 @@ public interface ExportedMemory extends AutoCloseable {
     byte[] descriptor();
 
     /**
-     * Revokes the export: operations that a peer begins once it has heard of this fail. Waits until all peers have heard
-     * and no operation is under way, but at most for the timeout. Idempotent.
+     * Revokes the export: operations that a peer begins once it has heard of this fail. Waits until all peers have
+     * heard and no operation is under way, but at most for the timeout. Idempotent.
      *
-     * @return whether no operation can take effect any more. If false, a peer has not answered, for example because it is
-     *     stopped: what it has begun, or begins before it hears of the revocation, may still take effect. Free the memory
-     *     rather than reuse it.
+     * @return whether no operation can take effect any more. If false, a peer has not answered, perhaps because it is
+     *     stopped: what it has begun, or begins before it hears of the revocation, may still take effect. Free the
+     *     memory rather than reuse it.
      */
     boolean revoke(long timeoutNs);
 

@@ -375,8 +375,8 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     }
 
     /**
-     * Lets no operation begin after the owner's revocation has arrived. What arrives behind it may be the owner's message
-     * that the memory has another use now, and another thread may handle that at once.
+     * Lets no operation begin after the owner's revocation has arrived. What arrives behind it may be the owner's
+     * message that the memory has another use now, and another thread may handle that at once.
      */
     private void markRevoked(RemoteMessage message) {
         ViaAttachment attachment =
