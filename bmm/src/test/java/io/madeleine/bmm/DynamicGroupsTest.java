@@ -97,6 +97,19 @@ class DynamicGroupsTest {
     }
 
     @Test
+    void shouldCopyASaferBlockOnceAndALargeCheaperOneNever() {
+        StagingPool pool = new StagingPool();
+        SendBmm copying = SendBmm.forLink(link, ledger, new Staging(pool));
+        int most = StagingPool.PIECE_BYTES - 1000;
+        assertEquals(LinkStatus.COMPLETE, copying.append(MemorySegment.ofArray(new byte[most]), 0, most, false, true));
+        assertEquals(LinkStatus.COMPLETE, copying.append(block(large('a')), 0, 1500, true, false));
+        assertEquals(LinkStatus.COMPLETE, copying.flush());
+        assertEquals(LinkStatus.COMPLETE, copying.append(block(large('b')), 0, 1000, false, false));
+        assertEquals(LinkStatus.COMPLETE, copying.flushLast());
+        assertEquals(StagingPool.PIECE_BYTES, pool.heldBytes(), "one piece has room for one copy of each");
+    }
+
+    @Test
     void shouldSendEachBlockAtOnceOverALinkThatTakesNoGroups() {
         SendingLink single = new SendingLink(AggregationMode.ASYMMETRIC, LinkMode.BUFFER);
         SendBmm eager = SendBmm.forLink(single, ledger, staging);
@@ -118,6 +131,9 @@ class DynamicGroupsTest {
                 single.sent.subList(2, 4));
         single.closed = true;
         assertEquals(LinkStatus.CLOSED, eager.append(block("mno"), 0, 3, true, false));
+        assertFalse(eager.abandon());
+        SendBmm next = SendBmm.forLink(single, ledger, staging);
+        assertEquals(LinkStatus.CLOSED, next.append(ranges("mno"), true, false));
     }
 
     @Test
@@ -205,21 +221,28 @@ class DynamicGroupsTest {
     @Test
     void shouldKeepTheOrderAndTheKindsOfManyBlocks() {
         StringBuilder all = new StringBuilder();
-        MemorySegment[] safer = new MemorySegment[50];
+        MemorySegment[] blocks = new MemorySegment[50];
         for (int i = 0; i < 50; i++) {
             String text = String.valueOf((char) ('A' + i));
             all.append(text);
-            safer[i] = block(text);
-            assertEquals(LinkStatus.COMPLETE, bmm.append(safer[i], 0, 1, i % 3 == 0, false));
+            boolean mayKeep = i % 3 == 0;
+            if (i % 2 == 0) {
+                blocks[i] = block(text);
+                assertEquals(LinkStatus.COMPLETE, bmm.append(blocks[i], 0, 1, mayKeep, false));
+            } else {
+                BlockLayout ranges = ranges(text);
+                blocks[i] = ranges.part(0).segment();
+                assertEquals(LinkStatus.COMPLETE, bmm.append(ranges, mayKeep, false));
+            }
         }
         for (int i = 0; i < 50; i++) {
             if (i % 3 != 0) {
-                safer[i].fill((byte) '?');
+                blocks[i].fill((byte) '?');
             }
         }
         link.room = 0;
         assertEquals(LinkStatus.PENDING, bmm.flushLast());
-        for (MemorySegment block : safer) {
+        for (MemorySegment block : blocks) {
             block.fill((byte) '?'); // the end mark is on its way: no memory of the user is needed
         }
         link.room = Long.MAX_VALUE;
@@ -427,6 +450,26 @@ class DynamicGroupsTest {
         assertEquals(LinkStatus.COMPLETE, append("def"));
         assertEquals(LinkStatus.COMPLETE, bmm.flush());
         assertEquals("packet 1 of message 0, 3 bytes: def", link.sent.getLast());
+    }
+
+    @Test
+    void shouldNotSendWhatAnotherMessageLeftInPlaceOfMemoryThatWasFreed() {
+        assertEquals(LinkStatus.COMPLETE, bmm.append(block(large('x')), 0, 1500, false, false));
+        assertEquals(LinkStatus.COMPLETE, bmm.flushLast());
+        ledger.nextMessage();
+        staging.reset();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment express = arena.allocate(1500).fill((byte) 'a');
+            assertEquals(LinkStatus.COMPLETE, bmm.append(express, 0, 1500, true, true));
+            link.room = 0;
+            assertEquals(LinkStatus.PENDING, bmm.flush());
+        }
+        Thread.currentThread().interrupt(); // as the JVM leaves a thread while whose copy another frees the memory
+        assertFalse(bmm.abandon());
+        assertFalse(Thread.interrupted(), "nobody has asked for it");
+        link.room = Long.MAX_VALUE;
+        assertEquals(LinkStatus.COMPLETE, bmm.flush());
+        assertEquals("packet 0 of message 1, 1500 bytes, first: " + zeros(1500), link.sent.getLast());
     }
 
     @Test
