@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.LinkMode;
@@ -46,9 +47,13 @@ class Buffers implements StaticLink {
         this.aggregation = aggregation;
     }
 
-    /** As {@link Buffers}, for a link that can send a packet of one block in a call. */
+    /** As {@link Buffers}, for a link that can send or receive a packet of one block in a call. */
     static final class OneStep extends Buffers implements OneStepLink {
         boolean able = true;
+
+        /** The payload of the packet in front. */
+        @Nullable
+        String arrived;
 
         OneStep(AggregationMode aggregation) {
             super(aggregation);
@@ -66,7 +71,14 @@ class Buffers implements StaticLink {
 
         @Override
         public boolean receivePacket(long header, MemorySegment block, long offset) {
-            return false;
+            sent.add("asked for " + PacketHeader.describe(header));
+            String payload = arrived;
+            if (payload == null || payload.length() != PacketHeader.payloadBytes(header)) {
+                return false;
+            }
+            Blocks.copy(Texts.block(payload), 0, block, offset, payload.length());
+            arrived = null;
+            return true;
         }
     }
 
