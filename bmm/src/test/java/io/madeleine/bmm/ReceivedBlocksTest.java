@@ -130,6 +130,30 @@ class ReceivedBlocksTest {
     }
 
     @Test
+    void shouldEnterNoPacketForBlocksThatAreNotCheckedOut() {
+        symmetric.add(0, FIRST, "");
+        symmetric.add(1, 0, "abc");
+        groups.append(memory, 0, 3);
+        assertEquals(0, groups.extract());
+        assertEquals(2, symmetric.count());
+        groups.checkOut();
+        assertEquals(5, groups.extract(), "three bytes and two packets");
+    }
+
+    @Test
+    void shouldNotCallAGroupLargerThanOneThatMayStillGrow() {
+        symmetric.add(0, FIRST, "abcd");
+        assertEquals(0, groups.passMarks(), "the packet has been seen");
+        assertFalse(groups.holdsLargerGroup());
+        groups.append(memory, 0, 3);
+        assertFalse(groups.holdsLargerGroup());
+        groups.append(memory, 3, 1);
+        groups.checkOut();
+        assertFalse(groups.holdsLargerGroup(), "they are equal");
+        assertEquals(5, groups.extract());
+    }
+
+    @Test
     void shouldTakeAGroupThatLeftInSeveralPackets() {
         symmetric.add(0, FIRST, "abc");
         groups.append(memory, 0, 5);
@@ -168,6 +192,18 @@ class ReceivedBlocksTest {
         assertTrue(ledger.isEnded());
         assertFalse(bmm.isDrained());
         assertFalse(bmm.holdsMark());
+    }
+
+    @Test
+    void shouldCountWhatItTookBeforeAnEndMarkThatComesTooEarly() {
+        link.add(0, FIRST, "ab");
+        link.add(3, LAST, "");
+        bmm.append(memory, 0, 5);
+        assertEquals(3, bmm.extract(), "two bytes and a packet");
+        assertTrue(bmm.holdsMark());
+        bmm.forgetBlocks();
+        assertFalse(bmm.holdsUnclaimedPayload(), "a mark has none");
+        assertFalse(bmm.holdsOverduePayload());
     }
 
     @Test
