@@ -412,6 +412,25 @@ class DynamicGroupsTest {
     }
 
     @Test
+    void shouldFinishAnAbandonedPacketOfAnyNumberOfBlocks() {
+        for (int count = 1; count <= 40; count++) {
+            StringBuilder expected = new StringBuilder("a");
+            for (int i = 0; i < count; i++) {
+                assertEquals(LinkStatus.COMPLETE, bmm.append(block("ab"), 0, 2, i % 2 == 0, i % 4 == 0));
+                expected.append(i == 0 ? "b" : i % 4 == 2 ? "00" : "ab");
+            }
+            link.room = PacketHeader.BYTES + 1;
+            assertEquals(LinkStatus.PENDING, bmm.flush());
+            assertFalse(bmm.abandon());
+            link.room = Long.MAX_VALUE;
+            assertEquals(LinkStatus.COMPLETE, bmm.flush());
+            assertTrue(link.sent.getLast().endsWith(": " + expected), link.sent.getLast());
+            ledger.nextMessage();
+            staging.reset();
+        }
+    }
+
+    @Test
     void shouldLeaveEachKindOfRangesInAnAbandonedPacketAsItMustBe() {
         BlockLayout[] blocks = {ranges("abc"), ranges("def"), ranges("ghi")};
         assertEquals(LinkStatus.COMPLETE, bmm.append(blocks[0], true, true));
