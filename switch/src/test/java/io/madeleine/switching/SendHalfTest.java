@@ -1,0 +1,919 @@
+package io.madeleine.switching;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.BlockLayout;
+import io.madeleine.api.Completion;
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MessageAbortedException;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.SendTask;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.Region;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What the sending half promises to its users, to those in line, to its send tasks, to its network, and to the owners
+ * of memory. Its links have room when the test says so.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SendHalfTest {
+    private static final long NEVER = ProgressEngine.NO_DEADLINE;
+
+    private final LoneEnd end = new LoneEnd(true);
+    private SendHalf half = end.sending();
+
+    @AfterEach
+    void close() {
+        end.close();
+    }
+
+    private static MemorySegment block(int bytes) {
+        return MemorySegment.ofArray(new byte[bytes]);
+    }
+
+    private OutgoingHandle begin() {
+        return Objects.requireNonNull(half.tryBegin(), "no message can begin");
+    }
+
+    private static void pack(OutgoingHandle out, int bytes) {
+        out.pack(block(bytes), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+    }
+
+    private boolean sendWhole(MemorySegment block) {
+        return half.sendWhole(block, 0, block.byteSize(), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+    }
+
+    private void send() {
+        try (OutgoingHandle out = begin()) {
+            out.packByte((byte) 1).endPacking();
+        }
+        assertEquals("end", end.first.lastSent());
+    }
+
+    /** A message whose end was asked for, and for which there is no room. */
+    private OutgoingHandle onItsWay() {
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        out.endPackingAsync();
+        assertTrue(half.isOnItsWay() && half.isPromised() && !half.isFree());
+        return out;
+    }
+
+    private void makeRoom() {
+        end.first.room.set(1_000_000);
+        end.engine.requestRound();
+    }
+
+    private static void checkFails(Runnable call) {
+        assertEquals(1, assertThrows(PeerFailedException.class, call::run).rank());
+    }
+
+    private void checkQuiet() throws InterruptedException {
+        LoneEnd.awaitThat(() -> half.isFree() && end.engine.demand() == 0);
+        assertFalse(half.isOnItsWay() || half.isPromised());
+    }
+
+    // ---- one message
+
+    @Test
+    void shouldBeginOneMessageAtATimeAndCountThoseThatHaveEnded() throws Exception {
+        assertTrue(half.isFree() && !half.isLost() && !half.isOnItsWay());
+        OutgoingHandle out = begin();
+        assertFalse(half.isFree() || half.isOnItsWay() || half.isPromised());
+        assertNull(half.tryBegin());
+        assertEquals(0, half.messageCount());
+        out.packByte((byte) 1).endPacking();
+        assertEquals(1, half.messageCount());
+        assertTrue(half.isFree());
+        assertEquals(1, end.first.announcements.get());
+        out.close();
+        send();
+        assertEquals(2, half.messageCount());
+        end.apart(this::send);
+        send();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldAnnounceAMessageOnTheLinkThatEndsIt() {
+        try (OutgoingHandle out = begin()) {
+            pack(out, LoneEnd.SHORT + 1);
+            int before = end.second.announcements.get();
+            out.endPacking();
+            assertEquals(before + 1, end.second.announcements.get());
+        }
+        assertEquals("end", end.second.lastSent());
+    }
+
+    @Test
+    void shouldPromiseAMessageUntilItHasLeftAndDemandProgressMeanwhile() throws Exception {
+        OutgoingHandle out = onItsWay();
+        Completion sent = out.completion();
+        assertEquals(1, end.engine.demand());
+        assertFalse(sent.isDone());
+        assertEquals(List.of(), end.first.sent);
+        assertThrows(IllegalStateException.class, () -> out.packByte((byte) 1));
+        makeRoom();
+        sent.await();
+        checkQuiet();
+        assertEquals(1, end.first.announcements.get());
+        out.close();
+        send();
+        assertEquals(2, half.messageCount());
+    }
+
+    @Test
+    void shouldWakeWhoWaitsUntilItsMessageHasLeft() throws Exception {
+        end.first.room.set(0);
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle out = begin()) {
+                pack(out, 8);
+                out.endPacking();
+            }
+        });
+        assertTrue(half.isOnItsWay() && !half.isPromised(), "its user waits for it");
+        makeRoom();
+        LoneEnd.join(waiting);
+        checkQuiet();
+    }
+
+    @Test
+    void shouldSayHowFarAMessageIsWhoseDeadlineHasPassed() throws Exception {
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        out.within(1, TimeUnit.MILLISECONDS);
+        assertSaysOnDeadline("no block is packed", () -> half.begin(System.nanoTime()));
+        pack(out, 8);
+        assertSaysOnDeadline("1 block is packed, into test/short", () -> half.begin(System.nanoTime()));
+        end.second.room.set(0);
+        pack(out, LoneEnd.SHORT + 1);
+        assertSaysOnDeadline("2 blocks are packed, the last into test/", () -> half.begin(System.nanoTime()));
+        assertSaysOnDeadline("2 blocks are packed", out::endPacking);
+        end.second.room.set(100);
+        makeRoom();
+        out.within(10, TimeUnit.SECONDS);
+        out.endPacking();
+        out.close();
+        OutgoingHandle next = begin();
+        assertSaysOnDeadline("no block is packed", () -> half.begin(System.nanoTime()));
+        next.endPacking();
+        next.close();
+        checkQuiet();
+    }
+
+    private static void assertSaysOnDeadline(String part, Runnable call) {
+        String text = String.valueOf(
+                assertThrows(DeadlineExceededException.class, call::run).getMessage());
+        assertTrue(text.contains(part), text);
+    }
+
+    @Test
+    void shouldPackLayoutsAndEmptyBlocks() {
+        try (OutgoingHandle out = begin()) {
+            out.pack(BlockLayout.strided(block(40), 0, 10, 20, 2), SendMode.CHEAPER, ReceiveMode.EXPRESS);
+            pack(out, 0);
+            out.endPacking();
+        }
+        assertEquals(1, end.first.sent.size());
+        assertEquals(20, PacketHeader.payloadBytes(end.first.sent.getFirst()));
+    }
+
+    @Test
+    void shouldPutADescriptorBeforeEachBlockIfWanted() {
+        end.selfDescribed = true;
+        half = end.sending();
+        assertFalse(sendWhole(block(8)), "not in one step");
+        try (OutgoingHandle out = begin()) {
+            out.pack(block(8), SendMode.SAFER, ReceiveMode.CHEAPER);
+            out.pack(block(0), SendMode.SAFER, ReceiveMode.CHEAPER);
+            out.endPacking();
+        }
+        long bytes =
+                end.first.sent.stream().mapToLong(PacketHeader::payloadBytes).sum();
+        assertEquals(8 + 2 * BlockDescriptor.BYTES, bytes);
+    }
+
+    // ---- messages in one step
+
+    @Test
+    void shouldSendInOneStepAndTellTheReceiver() throws Exception {
+        assertTrue(sendWhole(block(8)));
+        assertEquals("end", end.first.lastSent());
+        assertEquals(1, end.first.announcements.get());
+        assertTrue(half.sendTogether(block(24), 8, 8, 8, SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        assertEquals(2, end.first.announcements.get());
+        assertFalse(half.sendTogether(block(200), 0, 8, LoneEnd.SHORT + 1, SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        assertFalse(half.sendTogether(block(200), 0, LoneEnd.SHORT + 1, 8, SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        assertFalse(sendWhole(block(LoneEnd.SHORT + 1)));
+        assertEquals(2, end.first.sent.size());
+        assertEquals(List.of(), end.second.sent);
+        assertTrue(half.isFree());
+        end.apart(() -> assertTrue(sendWhole(block(8))));
+        send();
+    }
+
+    @Test
+    void shouldSendNothingInOneStepIfThereIsNoRoomOrAnotherMessageIsOpen() throws Exception {
+        end.first.room.set(0);
+        assertFalse(sendWhole(block(8)));
+        assertTrue(half.isFree());
+        assertEquals(0, end.first.announcements.get());
+        makeRoom();
+        OutgoingHandle out = begin();
+        assertFalse(sendWhole(block(8)));
+        out.endPacking();
+        out.close();
+        assertTrue(sendWhole(block(8)));
+        half.stop();
+        assertFalse(sendWhole(block(8)));
+        assertEquals(2, end.first.sent.size());
+        checkQuiet();
+    }
+
+    @Test
+    void shouldSendNothingInOneStepPastThoseInLine() throws Exception {
+        OutgoingHandle out = begin();
+        AtomicInteger order = new AtomicInteger();
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                order.incrementAndGet();
+                own.endPacking();
+            }
+        });
+        assertFalse(sendWhole(block(8)));
+        Thread.sleep(2); // the first in line can be overtaken for a moment only
+        out.endPacking();
+        out.close();
+        LoneEnd.join(waiting);
+        assertEquals(1, order.get());
+        assertEquals(2, end.first.sent.size());
+        assertTrue(sendWhole(block(8)));
+    }
+
+    @Test
+    void shouldKeepNothingOfABlockInFreedMemoryThatWasToGoInOneStep() throws Exception {
+        Arena arena = Arena.ofShared();
+        MemorySegment freed = arena.allocate(8);
+        arena.close();
+        assertFalse(sendWhole(freed));
+        assertTrue(half.isFree());
+        end.apart(this::send);
+        assertEquals(List.of(), end.breaks);
+    }
+
+    @Test
+    void shouldThrowWhatALinkThrowsAndLeaveTheConnectionFree() {
+        Error thrown = new InternalError("as a test");
+        end.first.thrownBySender = thrown;
+        assertSame(thrown, assertThrows(Error.class, () -> sendWhole(block(8))));
+        assertTrue(half.isFree() && !half.isLost());
+        end.first.thrownBySender = null;
+        send();
+        end.first.thrownBySender = new AssertionError("of the link");
+        assertThrows(AssertionError.class, () -> sendWhole(block(8)));
+        end.first.thrownBySender = null;
+        assertTrue(half.isFree() && half.isLost());
+        assertFalse(end.breaks.isEmpty());
+        int sent = end.first.sent.size();
+        assertFalse(sendWhole(block(8)));
+        checkFails(() -> half.tryBegin());
+        assertEquals(sent, end.first.sent.size());
+    }
+
+    // ---- those in line
+
+    @Test
+    void shouldGiveTheConnectionToThoseInLineInTheirOrder() throws Exception {
+        OutgoingHandle out = begin();
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<Void>> line = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            int number = i;
+            line.add(LoneEnd.startToWait(() -> {
+                try (OutgoingHandle own = half.begin(NEVER)) {
+                    order.add(number);
+                    own.endPacking();
+                }
+            }));
+        }
+        Thread.sleep(2);
+        assertThrows(DeadlineExceededException.class, () -> half.begin(System.nanoTime()));
+        out.endPacking();
+        out.close();
+        for (CompletableFuture<Void> each : line) {
+            LoneEnd.join(each);
+        }
+        assertEquals(List.of(0, 1, 2, 3), order);
+        send();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldReserveTheFreeConnectionForTheFirstWhoHasWaitedForAMoment() throws Exception {
+        OutgoingHandle out = begin();
+        LoneEnd.Barrier held = new LoneEnd.Barrier();
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                held.run();
+                own.endPacking();
+            }
+        });
+        out.endPacking();
+        out.close();
+        held.awaitReached();
+        assertNull(half.tryBegin());
+        held.letGoOn();
+        LoneEnd.join(waiting);
+        send();
+    }
+
+    @Test
+    void shouldTellThoseInLineOfALossThoughTheOpenMessageIsNotTouched() throws Exception {
+        OutgoingHandle out = begin();
+        List<CompletableFuture<Void>> line = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            line.add(LoneEnd.startToWait(() -> checkFails(() -> half.begin(NEVER))));
+        }
+        end.lost = true;
+        half.connectionLost();
+        for (CompletableFuture<Void> each : line) {
+            LoneEnd.join(each);
+        }
+        end.first.full = LinkStatus.CLOSED;
+        end.first.room.set(0);
+        checkFails(() -> {
+            pack(out, 8);
+            out.endPacking();
+        });
+        out.close();
+        checkQuiet();
+        checkFails(() -> half.tryBegin());
+        assertTrue(half.isFree());
+        checkFails(half::throwIfLost);
+    }
+
+    @Test
+    void shouldPassTheTurnOnIfWhoIsFirstHasGone() throws Exception {
+        OutgoingHandle out = begin();
+        CompletableFuture<Void> impatient = LoneEnd.startToWait(
+                () -> assertThrows(DeadlineExceededException.class, () -> half.begin(System.nanoTime() + 30_000_000)));
+        AtomicInteger begun = new AtomicInteger();
+        CompletableFuture<Void> patient = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                begun.incrementAndGet();
+                own.endPacking();
+            }
+        });
+        LoneEnd.join(impatient);
+        assertEquals(0, begun.get());
+        out.endPacking();
+        LoneEnd.join(patient);
+        out.close();
+        checkQuiet();
+    }
+
+    // ---- send tasks
+
+    @Test
+    void shouldRunATaskAtOnceIfTheConnectionIsFree() throws Exception {
+        List<String> done = new CopyOnWriteArrayList<>();
+        SendTask task = half.tasks().newTask(() -> {
+            send();
+            done.add("sent");
+        });
+        task.schedule();
+        LoneEnd.awaitThat(() -> done.size() == 1);
+        checkQuiet();
+        assertEquals(1, half.messageCount());
+    }
+
+    @Test
+    void shouldRunATaskWhenTheMessageBeforeHasEnded() throws Exception {
+        List<String> done = new CopyOnWriteArrayList<>();
+        SendTask task = half.tasks().newTask(() -> {
+            send();
+            done.add("sent");
+        });
+        OutgoingHandle out = begin();
+        task.schedule();
+        Thread.sleep(2);
+        assertEquals(List.of(), done);
+        assertEquals(1, end.engine.demand());
+        out.endPacking();
+        assertEquals(List.of("sent"), done, "the thread that frees the connection runs it");
+        out.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldKeepTheConnectionForItsTaskUntilThatHasBegunOrReturned() throws Exception {
+        AtomicReference<Object> seen = new AtomicReference<>("nothing");
+        SendTask idle = half.tasks().newTask(() -> {
+            assertFalse(half.isFree());
+            CompletableFuture<Void> other = end.startApart(() -> {
+                half.releaseClaim(); // it is another thread's
+                seen.set(String.valueOf(half.tryBegin()));
+            });
+            other.join();
+            assertFalse(half.isFree());
+        });
+        idle.schedule();
+        LoneEnd.awaitThat(() -> "null".equals(seen.get()));
+        checkQuiet();
+        send();
+        idle.schedule();
+        checkQuiet();
+        end.apart(this::send);
+    }
+
+    @Test
+    void shouldPassTheConnectionOnAfterATaskThatHasNotBegun() throws Exception {
+        OutgoingHandle out = begin();
+        List<String> order = new CopyOnWriteArrayList<>();
+        half.tasks().newTask(() -> order.add("task")).schedule();
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                order.add("thread");
+                own.endPacking();
+            }
+        });
+        SendTask last = half.tasks().newTask(() -> order.add("last"));
+        last.schedule();
+        out.endPacking();
+        out.close();
+        LoneEnd.join(waiting);
+        LoneEnd.awaitThat(() -> order.size() == 3);
+        assertEquals(List.of("task", "thread", "last"), order);
+        checkQuiet();
+    }
+
+    @Test
+    void shouldRunTasksOfALostConnectionWhichSeeTheLoss() throws Exception {
+        for (boolean stopped : new boolean[] {false, true}) {
+            try (LoneEnd own = new LoneEnd(false)) {
+                SendHalf losing = own.sending();
+                OutgoingHandle out = Objects.requireNonNull(losing.tryBegin());
+                List<String> done = new CopyOnWriteArrayList<>();
+                losing.tasks()
+                        .newTask(() -> {
+                            checkFails(losing::throwIfLost);
+                            done.add("failed");
+                        })
+                        .schedule();
+                assertEquals(List.of(), done);
+                if (stopped) {
+                    losing.stop();
+                } else {
+                    own.lost = true;
+                    losing.connectionLost();
+                }
+                LoneEnd.awaitThat(() -> done.size() == 1);
+                LoneEnd.awaitThat(() -> own.engine.demand() == 0);
+                checkFails(() -> losing.tasks().newTask(() -> {}).schedule());
+                assertFalse(losing.isFree(), "the open message still belongs to its user");
+                assertTrue(out.isOpen());
+            }
+        }
+    }
+
+    @Test
+    void shouldWakeTheNextIfATaskIsCancelled() throws Exception {
+        OutgoingHandle out = begin();
+        SendTask task = half.tasks().newTask(() -> {});
+        task.schedule();
+        assertTrue(task.cancel());
+        out.endPacking();
+        out.close();
+        checkQuiet();
+    }
+
+    // ---- giving up
+
+    @Test
+    void shouldTellTheReceiverOfAMessageThatIsClosedBeforeItsEnd() throws Exception {
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        out.close();
+        assertEquals("abort", end.first.lastSent());
+        checkQuiet();
+        assertFalse(half.hasLeft(out));
+        send();
+        end.first.room.set(0);
+        OutgoingHandle stuck = begin();
+        pack(stuck, 8);
+        stuck.close(); // comes back: nothing reads its memory
+        assertTrue(half.isOnItsWay() && half.isPromised());
+        assertEquals(1, end.engine.demand());
+        makeRoom();
+        checkQuiet();
+        assertEquals("abort", end.first.lastSent());
+        send();
+    }
+
+    @Test
+    void shouldGiveUpAMessageOnItsWayWhoseUserHasStoppedWaiting() throws Exception {
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        out.within(1, TimeUnit.MILLISECONDS);
+        assertThrows(DeadlineExceededException.class, out::endPacking);
+        CompletableFuture<Void> closing = end.startApart(() -> {
+            assertFalse(out.giveUp(), "it had not left");
+            out.close();
+        });
+        LoneEnd.join(closing);
+        assertTrue(half.isPromised(), "its abort has yet to be told");
+        makeRoom();
+        checkQuiet();
+        assertEquals("abort", end.first.lastSent());
+        send();
+    }
+
+    @Test
+    void shouldNotGiveUpWhatHasLeft() throws Exception {
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        out.within(1, TimeUnit.MILLISECONDS);
+        assertThrows(DeadlineExceededException.class, out::endPacking);
+        assertEquals("end", end.first.lastSent());
+        CompletableFuture<Boolean> left = new CompletableFuture<>();
+        CompletableFuture<Void> givingUp = end.startApart(() -> left.complete(out.giveUp()));
+        Thread.sleep(5);
+        assertFalse(givingUp.isDone(), "a network reads its memory");
+        end.posting().holds = false;
+        end.engine.requestRound();
+        LoneEnd.join(givingUp);
+        assertTrue(left.join());
+        assertEquals("end", end.first.lastSent());
+        out.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldDoNothingToALaterMessageWhenAnEarlierOneIsGivenUp() throws Exception {
+        send();
+        OutgoingHandle out = begin();
+        half.abort(0);
+        assertTrue(out.isOpen());
+        assertEquals(0, end.engine.demand());
+        out.packByte((byte) 1).endPacking();
+        out.close();
+        assertEquals("end", end.first.lastSent());
+        OutgoingHandle sealed = onItsWay();
+        half.abort(0);
+        half.abort(7);
+        makeRoom();
+        sealed.completion().await();
+        sealed.close();
+        assertEquals("end", end.first.lastSent());
+        checkQuiet();
+    }
+
+    @Test
+    void shouldAbortAMessageWhoseMemoryIsFreed() throws Exception {
+        Arena arena = Arena.ofShared();
+        OutgoingHandle out = begin();
+        MemorySegment freed = arena.allocate(8);
+        out.pack(freed, SendMode.LATER, ReceiveMode.CHEAPER);
+        arena.close();
+        assertThrows(MessageAbortedException.class, out::endPacking);
+        out.close();
+        assertEquals("abort", end.first.lastSent());
+        OutgoingHandle early = begin();
+        assertThrows(MessageAbortedException.class, () -> early.pack(freed, SendMode.SAFER, ReceiveMode.CHEAPER));
+        assertThrows(MessageAbortedException.class, () -> early.packByte((byte) 1));
+        assertThrows(
+                MessageAbortedException.class,
+                () -> early.pack(BlockLayout.strided(block(40), 0, 10, 20, 2), SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        assertThrows(MessageAbortedException.class, early::endPacking);
+        early.close();
+        assertEquals("abort", end.first.lastSent());
+        OutgoingHandle ranges = begin();
+        assertThrows(
+                MessageAbortedException.class,
+                () -> ranges.pack(BlockLayout.strided(freed, 0, 1, 2, 2), SendMode.SAFER, ReceiveMode.CHEAPER));
+        ranges.close();
+        assertFalse(Thread.currentThread().isInterrupted());
+        send();
+        checkQuiet();
+        assertEquals(List.of(), end.breaks);
+    }
+
+    @Test
+    void shouldAbortAMessageOnItsWayWhoseMemoryIsFreed() throws Exception {
+        Arena arena = Arena.ofShared();
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        out.pack(arena.allocate(8), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+        Completion sent = out.endPackingAsync();
+        arena.close();
+        makeRoom();
+        assertThrows(MessageAbortedException.class, sent::await);
+        out.close();
+        checkQuiet();
+        assertEquals("abort", end.first.lastSent());
+    }
+
+    @Test
+    void shouldCopyConfinedMemoryBeforeAnotherThreadSendsIt() throws Exception {
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        Completion sent;
+        try (Arena arena = Arena.ofConfined()) {
+            out.pack(arena.allocate(8), SendMode.LATER, ReceiveMode.CHEAPER);
+            sent = out.endPackingAsync();
+        }
+        makeRoom();
+        sent.await();
+        out.close();
+        assertEquals("end", end.first.lastSent());
+        checkQuiet();
+    }
+
+    @Test
+    void shouldGiveUpAMessageThatItsUserCouldNotCloseWhenAnotherIsToBegin() throws Exception {
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        assertNull(half.tryBegin());
+        assertTrue(out.isOpen());
+        half.sendAbort.orphaned = out.number();
+        OutgoingHandle next = half.tryBegin();
+        if (next == null) { // it was taken when it was found, and is free now
+            next = begin();
+        }
+        assertEquals("abort", end.first.lastSent());
+        assertFalse(out.isOpen());
+        next.endPacking();
+        next.close();
+        half.sendAbort.orphaned = out.number(); // and has ended since
+        OutgoingHandle later = begin();
+        assertNull(half.tryBegin());
+        assertTrue(later.isOpen());
+        later.endPacking();
+        later.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldLetWhoIsInLineGiveUpAMessageThatItsUserCouldNotClose() throws Exception {
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                own.endPacking();
+            }
+        });
+        half.sendAbort.orphaned = out.number();
+        half.wakeFirstIfFree();
+        LoneEnd.join(waiting);
+        assertFalse(out.isOpen());
+        checkQuiet();
+    }
+
+    // ---- memory that a network reads
+
+    @Test
+    void shouldEndAMessageWhenTheNetworkHasReleasedItsMemory() throws Exception {
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, LoneEnd.SHORT + 1);
+        Completion sent = out.endPackingAsync();
+        assertEquals("end", end.second.lastSent());
+        LoneEnd.awaitThat(() -> !sent.isDone());
+        assertTrue(half.isOnItsWay() && half.isPromised());
+        assertTrue(half.uses(region(block(8))), "a network may read any memory");
+        end.posting().holds = false;
+        end.engine.requestRound();
+        sent.await();
+        out.close();
+        checkQuiet();
+        assertFalse(half.uses(region(block(8))));
+        assertEquals(
+                1,
+                end.second.sent.stream()
+                        .filter(header -> PacketHeader.has(header, PacketHeader.LAST))
+                        .count());
+        send();
+    }
+
+    @Test
+    void shouldFailAMessageWhosePeerIsLostBeforeTheNetworkHasReleasedItsMemory() throws Exception {
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, LoneEnd.SHORT + 1);
+        Completion sent = out.endPackingAsync();
+        end.lost = true;
+        half.connectionLost();
+        end.engine.requestRound();
+        LoneEnd.awaitThat(() -> !sent.isDone());
+        end.posting().holds = false;
+        end.engine.requestRound();
+        checkFails(sent::await);
+        out.close();
+        checkQuiet();
+        assertEquals(0, end.takenBack.get());
+    }
+
+    @Test
+    void shouldTakeTheMemoryOfAGivenUpMessageBackFromANetworkThatKeepsIt() throws Exception {
+        end.peerTimeoutNs = 1_000_000;
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, LoneEnd.SHORT + 1);
+        out.packByte((byte) 1); // commits the long block
+        CompletableFuture<Void> closing = LoneEnd.startToWait(out::close);
+        for (int i = 0; i < 100 && !closing.isDone(); i++) {
+            Thread.sleep(2);
+            end.engine.requestRound();
+        }
+        LoneEnd.join(closing);
+        assertEquals(1, end.takenBack.get());
+        end.posting().holds = false;
+        end.engine.requestRound();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldWaitInCloseOnlyUntilTheNetworkHasReleasedTheMemory() throws Exception {
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, LoneEnd.SHORT + 1);
+        out.packByte((byte) 1);
+        end.first.room.set(0);
+        CompletableFuture<Void> closing = LoneEnd.startToWait(out::close);
+        assertFalse(closing.isDone());
+        end.posting().holds = false;
+        end.engine.requestRound();
+        LoneEnd.join(closing);
+        assertTrue(half.isOnItsWay(), "its abort has yet to be told");
+        makeRoom();
+        checkQuiet();
+        assertEquals("abort", end.first.lastSent());
+        assertEquals(0, end.takenBack.get());
+    }
+
+    private static Region region(MemorySegment memory) {
+        return new Region(1, memory, Region.Kind.values()[0], "");
+    }
+
+    @Test
+    void shouldSayWhichMemoryAMessageUses() throws Exception {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment mine = arena.allocate(8, 8);
+            Region used = region(mine);
+            Region other = region(arena.allocate(8, 8));
+            assertFalse(half.uses(used));
+            end.first.room.set(0);
+            OutgoingHandle out = begin();
+            out.pack(mine, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            assertTrue(half.uses(used));
+            assertFalse(half.uses(other));
+            Completion sent = out.endPackingAsync();
+            assertTrue(half.uses(used));
+            makeRoom();
+            sent.await();
+            out.close();
+            checkQuiet();
+            assertFalse(half.uses(used));
+        }
+    }
+
+    // ---- the end of sending
+
+    @Test
+    void shouldFailAMessageOnItsWayWhenSendingStops() throws Exception {
+        OutgoingHandle out = onItsWay();
+        Completion sent = out.completion();
+        half.stop();
+        assertTrue(half.isLost());
+        end.engine.requestRound();
+        checkFails(sent::await);
+        out.close();
+        checkQuiet();
+        checkFails(() -> half.tryBegin());
+        assertEquals(List.of(), end.first.sent);
+    }
+
+    @Test
+    void shouldTakeNoBlockAfterSendingHasStopped() {
+        OutgoingHandle out = begin();
+        half.stop();
+        checkFails(() -> pack(out, 8));
+        checkFails(() -> out.pack(BlockLayout.strided(block(40), 0, 10, 20, 2), SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        checkFails(out::endPacking);
+        out.close();
+        assertEquals(List.of(), end.first.sent);
+        assertTrue(half.isFree());
+    }
+
+    @Test
+    void shouldTakeNoBlockThatItsLinkRefusesForGood() throws Exception {
+        end.first.full = LinkStatus.CLOSED;
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        checkFails(() -> pack(out, LoneEnd.SHORT));
+        checkFails(
+                () -> out.pack(BlockLayout.strided(block(200), 0, 40, 80, 2), SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        assertFalse(half.isLost(), "nobody has asked for the end");
+        checkFails(out::endPacking);
+        out.close();
+        assertTrue(half.isLost(), "before the connection knows it");
+        checkFails(() -> half.tryBegin());
+        checkFails(() -> half.begin(NEVER));
+        checkQuiet();
+    }
+
+    @Test
+    void shouldFailAMessageOnItsWayOfAPeerThatIsLost() throws Exception {
+        OutgoingHandle out = onItsWay();
+        Completion sent = out.completion();
+        end.lost = true;
+        half.connectionLost();
+        end.engine.requestRound();
+        checkFails(sent::await);
+        out.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldGiveTheConnectionUpIfALinkFailsAndThrowThatToTheUser() throws Exception {
+        for (int way = 0; way < 4; way++) {
+            try (LoneEnd own = new LoneEnd(false)) {
+                SendHalf failing = own.sending();
+                OutgoingHandle out = Objects.requireNonNull(failing.tryBegin());
+                AssertionError thrown = new AssertionError("of the link");
+                if (way < 2) {
+                    pack(out, 8);
+                }
+                own.first.thrownBySender = thrown;
+                Runnable call = switch (way) {
+                    case 0 -> out::endPacking;
+                    case 1 -> out::endPackingAsync;
+                    case 2 -> () -> pack(out, 8);
+                    default ->
+                        () -> out.pack(
+                                BlockLayout.strided(block(40), 0, 10, 20, 2), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                };
+                own.first.room.set(1_000_000);
+                Throwable seen = null;
+                try {
+                    call.run();
+                } catch (Throwable e) {
+                    seen = e;
+                }
+                if (seen != null) {
+                    assertSame(thrown, seen);
+                    assertEquals(List.of(thrown), own.breaks);
+                    assertTrue(failing.isLost());
+                }
+                own.first.thrownBySender = null;
+                int sent = own.first.sent.size();
+                out.close();
+                if (seen != null) {
+                    assertTrue(failing.isFree());
+                    assertEquals(sent, own.first.sent.size());
+                    assertEquals(0, own.first.announcements.get());
+                    checkFails(failing::tryBegin);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldFailACompletionIfALinkFailsUnderTheLeader() throws Exception {
+        OutgoingHandle out = onItsWay();
+        Completion sent = out.completion();
+        end.first.thrownBySender = new AssertionError("of the link");
+        end.engine.requestRound();
+        checkFails(sent::await);
+        out.close();
+        checkQuiet();
+        assertEquals(0, end.first.announcements.get());
+        assertNotNull(end.breaks.getFirst());
+    }
+}
