@@ -168,7 +168,7 @@ final class Reception {
         while (advance() > 0) {
             // continue with the next message
         }
-        if (state.get() == ENDING && (!confined || mayTouchBlocks())) {
+        if (state.get() == ENDING && !isUpToOwner()) {
             failForLoss(); // the state becomes DISCARDING, or RETRACTING first
         }
         if (state.get() != IDLE && state.get() != DISCARDING) {
@@ -319,7 +319,7 @@ final class Reception {
                 }
                 case ENDING -> {
                     work += extract();
-                    if (state.get() == ENDING && (!judgeEnd() || state.get() == IDLE)) {
+                    if (state.get() == ENDING && (isUpToOwner() || !judgeEnd() || state.get() == IDLE)) {
                         return work; // the next poll looks for the next message: looking may be a system call
                     }
                 }
@@ -369,7 +369,7 @@ final class Reception {
 
     /** Fills blocks from the arrived packets; returns 1 if that did something, else 0. Under the lock. */
     int extract() {
-        if (confined && !mayTouchBlocks()) {
+        if (isUpToOwner()) {
             interest.setInterest(false); // until the owner, the only thread that may fill them, has looked
             engine.signal(changed);
             return 0;
@@ -429,8 +429,9 @@ final class Reception {
         return broken;
     }
 
-    private boolean mayTouchBlocks() {
-        return handle().isUsedBy(Thread.currentThread());
+    /** Whether a block waits for its data that another thread than the caller has to fill. */
+    private boolean isUpToOwner() {
+        return confined && !handle().isUsedBy(Thread.currentThread());
     }
 
     private int drop() {

@@ -2,6 +2,7 @@ package io.madeleine.switching;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -670,6 +671,205 @@ class ReceiveHalfTest {
         checkWaitsForItsTurn(_ -> half.close());
     }
 
+    // ---- whether to wait
+
+    @Test
+    void shouldSayWhetherThereIsAnyNeedToWaitForABlock() {
+        end.packet(0, 0, FIRST, 1);
+        IncomingHandle in = begin();
+        MemorySegment block = block(1);
+        MemorySegment ranges = block(4);
+        BlockLayout layout = BlockLayout.strided(ranges, 0, 1, 2, 2);
+        assertTrue(half.append(in, 0, block, 0, 1, true));
+        assertFalse(half.append(in, 0, block, 0, 1, true));
+        assertFalse(half.isCheckedOut(in));
+        end.packet(0, 1, 0, 2);
+        assertEquals(1, half.onReadable());
+        assertTrue(half.isCheckedOut(in));
+        end.packet(0, 2, 0, 3, 4, 5);
+        assertTrue(half.append(in, 0, block, 0, 1, true), "it is in front");
+        assertTrue(half.append(in, 0, layout, true), "it is in front");
+        checkIs(ranges, 4, 0, 5, 0);
+        assertFalse(half.append(in, 0, layout, true));
+        end.packet(0, 3, 0, 6, 7);
+        assertEquals(1, half.onReadable());
+        assertFalse(half.startEnd(in, true));
+        assertFalse(half.startEnd(in, true));
+        end.packet(0, 4, LAST);
+        assertFalse(half.hasEnded(in), "the threads that poll complete it");
+        assertEquals(1, half.onReadable());
+        assertTrue(half.hasEnded(in) && half.isCheckedOut(in) && half.startEnd(in, true));
+        assertTrue(half.append(in, 0, block, 0, 1, true));
+        assertTrue(half.append(in, 0, layout, true));
+        in.close();
+        IncomingHandle next = beginSent(1);
+        assertTrue(half.append(next, 0, block, 0, 1, true));
+        assertTrue(half.startEnd(next, false));
+        next.close();
+    }
+
+    @Test
+    void shouldSeeAnEndThatHasComeBeforeItWasAskedFor() throws Exception {
+        IncomingHandle in = open(block(1));
+        end.packet(0, 1, LAST, 1);
+        assertTrue(half.startEnd(in, false));
+        in.close();
+        try (Arena arena = Arena.ofConfined()) {
+            end.packet(1, 0, FIRST);
+            IncomingHandle confined = begin();
+            unpack(confined, arena.allocate(1));
+            assertFalse(half.startEnd(confined, false));
+            end.apart(() -> assertEquals(0, half.onReadable()));
+            assertFalse(end.interest.getLast());
+            assertFalse(half.hasEnded(confined));
+            end.packet(1, 1, LAST, 1);
+            end.apart(() -> assertEquals(0, half.onReadable()));
+            assertTrue(half.hasEnded(confined), "its thread completes it");
+            confined.close();
+        }
+        assertTrue(end.interest.getLast());
+    }
+
+    @Test
+    void shouldWantEventsAgainWhenTheOwnerOfConfinedMemoryWaits() throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment own = arena.allocate(2);
+            end.packet(0, 0, FIRST);
+            IncomingHandle in = begin();
+            assertFalse(half.append(in, 0, own, 0, 2, true));
+            end.packet(0, 1, 0, 1);
+            end.apart(() -> assertEquals(0, half.onReadable()));
+            assertFalse(end.interest.getLast());
+            assertFalse(half.isCheckedOut(in));
+            assertTrue(end.interest.getLast());
+            checkIs(own, 1, 0);
+            end.packet(0, 2, 0, 2);
+            assertTrue(half.isCheckedOut(in));
+            checkIs(own, 1, 2);
+            end.packet(0, 3, LAST);
+            endAndClose(in);
+        }
+    }
+
+    @Test
+    void shouldNotWaitForWhatWillNeverArrive() {
+        IncomingHandle in = open(block(LoneEnd.SHORT + 1));
+        assertFalse(half.isCheckedOut(in));
+        end.packet(0, 1, LAST, 1); // on the other link
+        half.onReadable();
+        assertTrue(half.isCheckedOut(in));
+        assertFalse(in.isOpen());
+        in.close();
+        half.onReadable();
+        end.packet(1, 0, FIRST);
+        IncomingHandle lost = begin();
+        assertFalse(half.append(lost, 0, block(1), 0, 1, true));
+        end.lost = true;
+        assertTrue(half.isCheckedOut(lost));
+        assertFalse(lost.isOpen());
+        lost.close();
+    }
+
+    @Test
+    void shouldTakeEmptyMessagesInOneStepLikeOthers() {
+        end.anyAwaited = true;
+        end.message(0);
+        end.message(1, 1);
+        assertEquals(0, half.takeShort(block(1)));
+        assertTrue(half.hasArrived());
+        end.showsArrivals = true;
+        half = end.receiving();
+        end.first.packets.clear();
+        end.message(0);
+        end.message(1, 1);
+        assertEquals(0, half.takeShort(block(1)));
+        end.hidesArrivals = true;
+        assertEquals(1, half.takeShort(block(1)));
+    }
+
+    @Test
+    void shouldTellOfALossWhenTheOpenMessageHasEnded() {
+        assertFalse(half.isWorthLooking());
+        end.message(0, 5);
+        IncomingHandle in = begin();
+        end.lost = true;
+        endAndClose(unpackedByte(in, 5));
+        assertTrue(half.isExhausted());
+        assertEquals(1, end.losses.get());
+    }
+
+    @Test
+    void shouldFailAMessageOnlyWhenTheNetworkHasGivenItsBlocksBack() throws Exception {
+        IncomingHandle in = open(block(LoneEnd.SHORT + 1));
+        end.posting().retraction = LinkStatus.PENDING;
+        AsymmetricMessageException failure = new AsymmetricMessageException("as a test");
+        CompletableFuture<Void> failing = LoneEnd.startToWait(
+                () -> assertThrows(AsymmetricMessageException.class, () -> half.failNow(in, failure)));
+        assertTrue(in.isOpen());
+        assertFalse(failing.isDone());
+        end.posting().retraction = LinkStatus.COMPLETE;
+        end.engine.requestRound();
+        LoneEnd.join(failing);
+        in.close();
+    }
+
+    @Test
+    void shouldFreeAConnectionAtOnceIfNoCallIsInside() throws Exception {
+        for (int way = 0; way < 3; way++) {
+            try (LoneEnd own = new LoneEnd(false)) {
+                ReceiveHalf freed = own.receiving();
+                own.message(0, 1, 2);
+                IncomingHandle in = Objects.requireNonNull(freed.tryBegin());
+                switch (way) {
+                    case 0 -> unpackedByte(in, 1);
+                    case 1 ->
+                        in.unpack(BlockLayout.strided(block(4), 0, 1, 2, 2), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                    default -> {
+                        unpack(in, block(2));
+                        endAndClose(in);
+                        own.message(1, 1);
+                        assertNotNull(freed.tryBegin());
+                    }
+                }
+                long startNs = System.nanoTime();
+                freed.close();
+                assertTrue(System.nanoTime() - startNs < 4_000_000_000L, "it waited for a call");
+            }
+        }
+    }
+
+    /** As {@link #checkWaitsForItsTurn}, for a message that has been its user's alone so far. */
+    private void checkWaitsToShare(Consumer<IncomingHandle> call) throws Exception {
+        end.packet(0, 0, FIRST, 1);
+        IncomingHandle in = begin();
+        LoneEnd.Barrier within = new LoneEnd.Barrier();
+        end.onInterest = within;
+        CompletableFuture<Void> polling = end.startApart(half::onReadable);
+        within.awaitReached();
+        Thread calling = Thread.ofPlatform().daemon().start(() -> call.accept(in));
+        calling.join(30);
+        assertTrue(calling.isAlive(), "it did not wait");
+        within.letGoOn();
+        LoneEnd.join(polling);
+        calling.join(5_000);
+        assertFalse(calling.isAlive());
+    }
+
+    @Test
+    void shouldShareAMessageInTurn() throws Exception {
+        checkWaitsToShare(in -> unpack(in, block(2)));
+        assertTrue(half.isUnderWay());
+    }
+
+    @Test
+    void shouldFailAMessageOfItsUserInTurn() throws Exception {
+        checkWaitsToShare(in -> {
+            end.first.thrownByReceiver = new AssertionError("of the link");
+            assertThrows(AssertionError.class, in::unpackByte);
+        });
+        assertEquals(1, end.breaks.size());
+    }
+
     // ---- memory in use
 
     private static Region region(MemorySegment memory) {
@@ -814,6 +1014,77 @@ class ReceiveHalfTest {
         assertEquals(ReceiveHalf.TO_BE_BEGUN, half.takeWhole(block(1), 0, 1));
         assertEquals(ReceiveHalf.TO_BE_BEGUN, half.takeShort(block(1)));
         assertEquals(1, end.losses.get());
+    }
+
+    @Test
+    void shouldTellAllWhoWaitIfAPollFindsThatNothingMoreWillCome() throws Exception {
+        List<CompletableFuture<Void>> waits = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            waits.add(LoneEnd.startToWait(() -> half.awaitArrival(NEVER)));
+        }
+        end.lost = true;
+        assertEquals(0, half.onReadable());
+        assertEquals(1, end.losses.get());
+        for (CompletableFuture<Void> wait : waits) {
+            LoneEnd.join(wait);
+        }
+        assertTrue(half.isExhausted());
+    }
+
+    @Test
+    void shouldEndTheWaitForAFurtherMessageThoughOneIsOpenIfWhatHadArrivedIsLostToo() throws Exception {
+        end.packet(0, 0, FIRST);
+        IncomingHandle in = begin();
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> half.awaitArrival(NEVER));
+        CompletableFuture<Void> second = LoneEnd.startToWait(() -> half.awaitArrival(NEVER));
+        end.lost = true;
+        end.nothingMore = true;
+        half.connectionLost();
+        LoneEnd.join(waiting);
+        LoneEnd.join(second);
+        assertTrue(in.isOpen());
+        assertEquals(0, end.losses.get());
+    }
+
+    @Test
+    void shouldDemandNothingAnyMoreForTheRestOfADiscardedMessageWhosePeerIsLost() {
+        IncomingHandle in = open(block(1));
+        in.discard();
+        in.close();
+        assertEquals(1, end.engine.demand());
+        end.packet(0, 1, 0, 1);
+        end.lost = true;
+        half.connectionLost();
+        assertEquals(0, end.engine.demand());
+        assertTrue(half.isExhausted());
+        assertEquals(List.of(), List.copyOf(end.first.packets), "it has been dropped");
+    }
+
+    @Test
+    void shouldWakeTheOwnerOfConfinedMemoryForWhichDataHasCome() throws Exception {
+        end.packet(0, 0, FIRST);
+        IncomingHandle in = begin();
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment own = arena.allocate(1);
+                in.unpack(own, SendMode.CHEAPER, ReceiveMode.EXPRESS);
+                checkIs(own, 5);
+                unpack(in, own);
+                in.endUnpacking();
+                checkIs(own, 6);
+            }
+        });
+        end.packet(0, 1, 0, 5);
+        assertEquals(0, half.onReadable());
+        LoneEnd.awaitThat(() -> end.first.packets.isEmpty());
+        end.packet(0, 2, LAST, 6);
+        while (!waiting.isDone()) { // its thread may be on the way to its next wait
+            half.onReadable();
+            Thread.sleep(1);
+        }
+        LoneEnd.join(waiting);
+        in.close();
+        assertFalse(half.isUnderWay());
     }
 
     @Test
