@@ -438,6 +438,25 @@ class ReceiveHalfTest {
     }
 
     @Test
+    void shouldRunTheActionOfACompletionOutsideTheLockWhenTheMessageEnds() {
+        IncomingHandle in = open(block(1));
+        List<String> done = new ArrayList<>();
+        in.endUnpackingAsync().onDone(() -> {
+            try {
+                checkUnlocked();
+                done.add("done");
+            } catch (Exception e) {
+                done.add(e.toString());
+            }
+        });
+        assertEquals(List.of(), done);
+        end.packet(0, 1, LAST, 1);
+        half.onReadable();
+        assertEquals(List.of("done"), done);
+        in.close();
+    }
+
+    @Test
     void shouldDemandNoProgressForAnEndThatItsUserWaitsFor() {
         IncomingHandle in = open(block(1));
         in.within(0, TimeUnit.MILLISECONDS);
@@ -490,7 +509,7 @@ class ReceiveHalfTest {
             checkUnlocked();
             if (early) {
                 end.packet(number, 1, 0, 1, 2);
-                assertEquals(1, half.onReadable());
+                end.apart(() -> assertEquals(1, half.onReadable()));
             }
             checkIs(ranges, 1, 0, 2, 0);
             in.within(0, TimeUnit.MILLISECONDS);
@@ -557,6 +576,20 @@ class ReceiveHalfTest {
             end.apart(() -> assertEquals(1, half.onReadable()));
             checkIs(shared, 2);
             endAndClose(in);
+        }
+    }
+
+    @Test
+    void shouldKeepAConfinedBlockBehindASharedOneFromOtherThreads() throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment own = arena.allocate(1);
+            IncomingHandle in = open(block(1));
+            unpack(in, own);
+            end.packet(0, 1, LAST, 1, 2);
+            end.apart(() -> assertEquals(0, half.onReadable()));
+            checkIs(own, 0);
+            endAndClose(in);
+            checkIs(own, 2);
         }
     }
 
