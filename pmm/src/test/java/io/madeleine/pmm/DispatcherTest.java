@@ -11,6 +11,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -173,5 +175,118 @@ class DispatcherTest {
         assertFalse(dispatcher.tryEnter());
         assertEquals(0, dispatcher.run(Thread.currentThread()));
         assertEquals(0, runs.get());
+    }
+
+    private static Dispatcher withWork(IntSupplier task) {
+        return new Dispatcher("x", task, () -> true, true);
+    }
+
+    @Test
+    void shouldSayWhetherThereIsWorkAndHowMuchOfItWasDone() {
+        AtomicInteger left = new AtomicInteger();
+        AtomicInteger runs = new AtomicInteger();
+        Dispatcher dispatcher = new Dispatcher(
+                "x",
+                () -> {
+                    runs.incrementAndGet();
+                    return left.getAndSet(0);
+                },
+                () -> left.get() > 0,
+                true);
+        assertFalse(dispatcher.hasWork());
+        assertEquals(0, dispatcher.run(Thread.currentThread()));
+        assertEquals(0, runs.get(), "a task without work is not called");
+        left.set(3);
+        assertTrue(dispatcher.hasWork());
+        assertEquals(3, dispatcher.run(Thread.currentThread()));
+        assertFalse(dispatcher.hasWork());
+        assertEquals(1, runs.get());
+    }
+
+    /** Whoever called the handler must not go on as leader, and is not held to that when it calls the next. */
+    @Test
+    void shouldTellTheLeaderThatAHandlerHasReleasedTheLead() {
+        AtomicInteger runs = new AtomicInteger();
+        AtomicReference<Dispatcher> self = new AtomicReference<>();
+        Dispatcher dispatcher = withWork(() -> {
+            assertFalse(self.get().hasReleasedLead());
+            if (runs.incrementAndGet() == 1) {
+                self.get().releaseFromHandler();
+                assertTrue(self.get().hasReleasedLead());
+            }
+            return 5;
+        });
+        self.set(dispatcher);
+        assertEquals(Rounds.LEAD_IS_GONE, dispatcher.run(Thread.currentThread()));
+        assertEquals(5, dispatcher.run(Thread.currentThread()));
+        assertFalse(dispatcher.hasReleasedLead());
+    }
+
+    @Test
+    void shouldLetTheNextInAfterATaskThatFails() {
+        Dispatcher dispatcher = withWork(() -> {
+            throw new StackOverflowError("as a test");
+        });
+        Thread self = Thread.currentThread();
+        assertThrows(StackOverflowError.class, () -> dispatcher.run(self));
+        assertFalse(dispatcher.isRunBy(self));
+        assertTrue(dispatcher.tryEnter());
+        assertTrue(dispatcher.isRunBy(self));
+    }
+
+    /** Only for that may the handler wait as long as it takes. */
+    @Test
+    void shouldKnowTheMessageOfTheHandlerThatRunsNow() {
+        Dispatcher dispatcher = withWork(() -> 1);
+        Waitable first = new Waitable();
+        Waitable second = new Waitable();
+        dispatcher.handling(first);
+        assertTrue(dispatcher.isOwn(first));
+        assertFalse(dispatcher.isOwn(second));
+        dispatcher.handling(second);
+        assertTrue(dispatcher.isOwn(second));
+        assertFalse(dispatcher.isOwn(first));
+    }
+
+    /** Its interrupt was meant for what the thread does itself, not for the handler that it happens to run. */
+    @Test
+    void shouldGiveAnInterruptBackOnceWhenTheWaitOfAHandlerIsOver() {
+        Dispatcher dispatcher = withWork(() -> 1);
+        dispatcher.giveInterruptBack();
+        assertFalse(Thread.interrupted(), "there was none");
+        dispatcher.holdInterrupt();
+        assertFalse(Thread.currentThread().isInterrupted(), "while the handler waits");
+        dispatcher.giveInterruptBack();
+        assertTrue(Thread.interrupted());
+        dispatcher.giveInterruptBack();
+        assertFalse(Thread.interrupted());
+    }
+
+    /** The session's own thread polls less while others do. */
+    @Test
+    void shouldCountThoseWhoPollWithoutTheLead() {
+        Rounds rounds = new Rounds(reactor);
+        for (int i = 1; i <= 3; i++) {
+            Dispatcher visited = withWork(() -> 0);
+            rounds.addDispatcher(visited);
+            for (int visits = 0; visits < i; visits++) {
+                visited.visit();
+            }
+        }
+        assertEquals(1 + 2 + 3, rounds.visits());
+    }
+
+    /** What was to be sent still leaves; nobody is called any more who would answer. */
+    @Test
+    void shouldLetSendTasksRunAfterTheEndButNoHandlers() {
+        AtomicInteger unsent = new AtomicInteger();
+        Dispatcher sends = engine.addDispatcher("sends", () -> unsent.getAndSet(0), () -> unsent.get() > 0);
+        engine.close();
+        unsent.set(1);
+        engine.dispatch(sends, false);
+        assertEquals(0, unsent.get());
+        queued.incrementAndGet();
+        engine.dispatchRest(dispatcher);
+        assertEquals(0, handled.get());
     }
 }
