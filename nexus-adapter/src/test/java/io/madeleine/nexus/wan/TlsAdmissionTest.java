@@ -21,6 +21,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Filter;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -213,6 +215,48 @@ class TlsAdmissionTest {
             end(acceptor); // so that the next attempt of the guest is the last
             assertThrows(ExecutionException.class, connecting::get);
             all.forEach(UnauthenticatedConnection::close);
+        }
+    }
+
+    /** The time counts from its first byte on: whoever waited for a place has only the rest of it. */
+    @Test
+    void shouldGiveAGuestWhatIsLeftOfItsTimeAndSayWhatItWas() throws Exception {
+        int timeoutMs = 700;
+        List<Runnable> tasks = new ArrayList<>();
+        Socket[] guest = new Socket[1];
+        BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
+        Logger logger = Logger.getLogger("io.madeleine.nexus");
+        Filter before = logger.getFilter();
+        logger.setFilter(line -> {
+            warnings.add(line.getMessage());
+            return false;
+        });
+        try (Acceptor<Preauthentication> acceptor = acceptor();
+                TlsAdmission admission = new TlsAdmission(
+                        KEY,
+                        timeoutMs,
+                        _ -> {},
+                        task -> {
+                            tasks.add(task);
+                            return Thread.ofVirtual().unstarted(() -> {});
+                        },
+                        notices)) {
+            UnauthenticatedConnection<Preauthentication> connection = knocked(acceptor, guest);
+            String remote = guest[0].getLocalSocketAddress().toString();
+            admission.enter(connection);
+            Thread.sleep(timeoutMs); // it waits for its thread
+            long beganNs = System.nanoTime();
+            tasks.getFirst().run(); // the guest says nothing of TLS
+            assertTrue(System.nanoTime() - beganNs < timeoutMs * 1_000_000L, "it had its time already");
+            assertFalse(connection.channel().isOpen());
+            String warning = String.valueOf(warnings.poll(20, TimeUnit.SECONDS));
+            assertTrue(
+                    warning.startsWith(
+                            "the connection from " + remote + " is refused: " + Deadline.text(timeoutMs) + " ("),
+                    warning);
+        } finally {
+            logger.setFilter(before);
+            guest[0].close();
         }
     }
 
