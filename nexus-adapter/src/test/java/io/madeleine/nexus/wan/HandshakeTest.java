@@ -31,11 +31,13 @@ import java.util.logging.Logger;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A handshake that fails: what each end says of it, when it tries again, and that it hangs up. */
 @Timeout(30)
+@Tag("measures")
 class HandshakeTest {
     private static final Credentials KEY = new Credentials(new byte[Proofs.BYTES], null);
     private static final int TIMEOUT_MS = 20_000;
