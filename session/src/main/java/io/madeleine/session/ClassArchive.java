@@ -133,11 +133,9 @@ public final class ClassArchive {
         NETWORKS.forEach(network -> settings.add("channels." + network + ".network=" + network));
         LaunchPlan plan = LaunchPlan.of(2, JavaArguments.withMadeleine(program, nativeModules, folder.toString()))
                 .withSettings(settings);
-        try (Launcher launcher = Launcher.start(plan, System.err, System.err)) {
-            int code = launcher.await();
-            if (code != 0) {
-                throw new IOException("the training run has ended with " + code);
-            }
+        int code = Launcher.run(plan);
+        if (code != 0) {
+            throw new IOException("the training run has ended with " + code);
         }
         Path all = scratch.resolve("classes");
         try (Stream<Path> lists = Files.list(scratch)) {
