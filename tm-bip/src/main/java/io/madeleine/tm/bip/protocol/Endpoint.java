@@ -363,6 +363,7 @@ public final class Endpoint {
     private boolean onFrames(long nowNs, Datagram datagram) {
         if (state != State.ESTABLISHED && state != State.CLOSING
                 || datagram.floorDistance() > datagram.number()
+                || datagram.number() == Long.MAX_VALUE // no other could follow, and it could not be noted as seen
                 || receiving.numbers.isDuplicate(datagram.number())
                 || protection != null && !protection.open(datagram)) {
             return false;

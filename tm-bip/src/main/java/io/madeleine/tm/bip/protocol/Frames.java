@@ -74,7 +74,11 @@ final class Frames {
     }
 
     private static boolean areRangesPossible(ByteBuffer in, int at) {
-        long below = in.getLong(at + 8) + 1;
+        long largest = in.getLong(at + 8);
+        if (largest < 0 || largest == Long.MAX_VALUE) { // the sums below must not overflow
+            return false;
+        }
+        long below = largest + 1;
         int ranges = in.get(at + 1);
         for (int i = 0; i < ranges; i++) {
             long gap = Integer.toUnsignedLong(
