@@ -17,7 +17,6 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.ResourceBundle;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -43,27 +42,7 @@ class AcceptorReportsTest {
     /** What the next client is greeted with. */
     private volatile byte @Nullable [] opening = {7};
 
-    private final System.Logger logger = new System.Logger() {
-        @Override
-        public String getName() {
-            return "lines";
-        }
-
-        @Override
-        public boolean isLoggable(Level level) {
-            return true;
-        }
-
-        @Override
-        public void log(Level level, @Nullable ResourceBundle texts, String line, @Nullable Throwable thrown) {
-            lines.add(level + " " + line);
-        }
-
-        @Override
-        public void log(Level level, @Nullable ResourceBundle texts, String line, Object @Nullable ... parts) {
-            lines.add(level + " " + line);
-        }
-    };
+    private final System.Logger logger = new LinesLogger(lines);
 
     @AfterEach
     void closeClients() throws IOException {

@@ -4,9 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.ResourceBundle;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,27 +13,7 @@ class NoticeLimitTest {
     private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final List<String> lines = new ArrayList<>();
-    private final System.Logger logger = new System.Logger() {
-        @Override
-        public String getName() {
-            return "lines";
-        }
-
-        @Override
-        public boolean isLoggable(Level level) {
-            return true;
-        }
-
-        @Override
-        public void log(Level level, @Nullable ResourceBundle texts, String line, @Nullable Throwable thrown) {
-            lines.add(level + " " + line);
-        }
-
-        @Override
-        public void log(Level level, @Nullable ResourceBundle texts, String line, Object @Nullable ... parts) {
-            lines.add(level + " " + line);
-        }
-    };
+    private final System.Logger logger = new LinesLogger(lines);
 
     /** The clock may begin anywhere, and wraps round. */
     @ParameterizedTest

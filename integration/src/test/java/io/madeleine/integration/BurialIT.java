@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * a rank that had been given up before.
  */
 @Tag("waits")
-@Tag("measures")
 class BurialIT {
     private static final long PATIENCE_MS = 5_000;
 

@@ -1,17 +1,11 @@
 package io.madeleine.integration;
 
-import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
-import io.madeleine.api.Channel;
-import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.SendMode;
-import io.madeleine.api.Session;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
@@ -120,6 +114,7 @@ record ClassArchive(String classPath, List<String> options) {
                         "-Dmadeleine.session.hosts=" + String.join(",", hosts),
                         "-Dmadeleine.session.rank=" + rank,
                         "-Dmadeleine.channels.default.network=sci",
+                        "-Dmadeleine.channels.sci.network=sci",
                         "-Dmadeleine.channels.tcp.network=tcp",
                         "-Dmadeleine.channels.bip.network=bip",
                         "-cp",
@@ -149,31 +144,10 @@ record ClassArchive(String classPath, List<String> options) {
         }
     }
 
-    /** Sends and receives a short and a long message on each channel. */
+    /** Sends and receives messages over each network. */
     static final class Training {
-        private static final int[] SIZES = {8, 100_000};
-
-        public static void main(String[] args) {
-            try (Session session = Session.open()) {
-                for (String name : List.of("default", "tcp", "bip")) {
-                    for (int bytes : SIZES) {
-                        exchange(session.channel(name), 1 - session.rank(), bytes);
-                    }
-                }
-            }
-        }
-
-        private static void exchange(Channel channel, int peer, int bytes) {
-            var sent = channel.beginPacking(peer)
-                    .packInt(bytes)
-                    .pack(MemorySegment.ofArray(new byte[bytes]))
-                    .endPackingAsync();
-            IncomingMessage in = channel.beginUnpacking(peer, 30, SECONDS).within(30, SECONDS);
-            in.unpack(MemorySegment.ofArray(new byte[in.unpackInt()]), SendMode.CHEAPER, CHEAPER);
-            in.endUnpacking();
-            if (!sent.await(30, SECONDS)) {
-                throw new AssertionError("a message of " + bytes + " bytes is not sent");
-            }
+        public static void main(String[] args) throws Exception {
+            io.madeleine.session.ClassArchive.main(new String[] {"--talk"});
         }
     }
 }

@@ -21,7 +21,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A process is killed in the middle of messages, and two survive it. */
 @Tag("waits")
-@Tag("measures")
 class DeathIT {
     private static final int KILLED = 128 + 9;
     private static final long NOTICE_MS = 5_000;

@@ -35,7 +35,6 @@ import org.junit.jupiter.api.Test;
  * one, which is cut, and go on over the wide area by the other. Skipped where namespaces are not allowed.
  */
 @Tag("waits")
-@Tag("measures")
 class FallbackIT {
     private static final long PEER_TIMEOUT_MS = 2_000;
     private static final long SLACK_MS = 2_000;

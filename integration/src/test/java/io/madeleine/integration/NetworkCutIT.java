@@ -22,7 +22,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two network namespaces stand for two hosts, and the link between them is cut. Skipped where that is not allowed. */
 @Tag("waits")
-@Tag("measures")
 class NetworkCutIT {
     private static final long PEER_TIMEOUT_MS = 3_000;
     private static final long SLACK_MS = 2_000;

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Timeout;
 
 /** A thread that waits while another leads: a test has the lead, or leaves it free. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Tag("measures")
 class FollowingTest {
     private static final long NEVER = ProgressEngine.NO_DEADLINE;
 
@@ -63,6 +62,7 @@ class FollowingTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndWhenItsConditionHolds() {
         lead.tryTake(leader);
         for (boolean mayLead : new boolean[] {false, true}) {
@@ -86,6 +86,7 @@ class FollowingTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldEndAtItsDeadline() {
         lead.tryTake(leader);
         for (boolean mayLead : new boolean[] {false, true}) {
@@ -109,6 +110,7 @@ class FollowingTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldSayThatTheLeadIsFreeIfItMayTakeIt() {
         assertEquals(WaitOutcome.LEAD_IS_FREE, following.follow(on, () -> false, NEVER, true));
         assertEquals(WaitOutcome.EXPIRED, following.follow(on, () -> false, in(5), false), "a virtual thread");
@@ -244,6 +246,7 @@ class FollowingTest {
 
     /** Who leads for itself gets its message sooner than from another one that is woken for it. */
     @Test
+    @Tag("measures")
     void shouldHaveTheLeadFromTheSessionsThreadThoughThatSleeps() {
         HoldingReactor bed = new HoldingReactor();
         try (ProgressEngine busy = new ProgressEngine("busy", bed, new WaitPolicy(WaitMode.BLOCK, 0, 0))) {

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 
 /** Waits of handlers: in a thread that leads, in one that does not, and in the session's own. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Tag("measures")
 class HandlerWaitsTest {
     private static final long BOUND_NS = 20_000_000;
 
@@ -215,6 +214,7 @@ class HandlerWaitsTest {
     }
 
     @Test
+    @Tag("measures")
     void shouldKeepTheLeadForAMomentOnly() {
         asLeader(() -> {
             assertFalse(engine.await(reply, () -> false, in(1)));
@@ -225,6 +225,7 @@ class HandlerWaitsTest {
 
     /** Others may wait for what this handler's channel does not bring: the session's thread leads for them. */
     @Test
+    @Tag("measures")
     void shouldLeadForAMomentOnlyIfItDidNotLeadBefore() {
         Thread onDuty = engine.ownThreadOnDuty();
         for (boolean hasDeadline : new boolean[] {true, false}) {
@@ -256,6 +257,7 @@ class HandlerWaitsTest {
 
     /** Whoever led before the wait: the session's own thread does after it. */
     @Test
+    @Tag("measures")
     void shouldLeaveTheLeadToWhoeverHandlesWhatComesNext() {
         for (Consumer<Runnable> place : everywhere()) {
             place.accept(() -> assertFalse(engine.await(reply, () -> false, in(3_000))));
@@ -305,6 +307,7 @@ class HandlerWaitsTest {
 
     /** Handlers of other channels must run, and this one keeps the thread that would call them. */
     @Test
+    @Tag("measures")
     void shouldHaveAnotherThreadOnDutyIfItKeepsTheOneThatIsAndNotForAShortWait() {
         for (int i = 0; i < 3; i++) {
             Thread onDuty = engine.ownThreadOnDuty();

@@ -12,13 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** One leader's sleep, step by step, in a reactor that the test plays. */
 @Timeout(30)
-@Tag("measures")
 class SleepingTest {
     private static final long SECOND_NS = 1_000_000_000;
 

@@ -99,29 +99,43 @@ public final class ClassArchive {
      * @param arguments the folder with the modules
      */
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length != 1) {
+            throw new IllegalArgumentException(
+                    arguments.length + " arguments: expected one, the folder with Madeleine's modules");
+        }
         if (arguments[0].equals(TALK)) {
             talk();
             return;
         }
         Path folder = Path.of(arguments[0]).toAbsolutePath();
-        Path scratch = Files.createTempDirectory("madeleine-classes-");
+        Path scratch = archiveOf(folder).resolveSibling(folder.getFileName() + "-archive");
         try {
             Files.deleteIfExists(archiveOf(folder));
+            Files.createDirectory(scratch);
             Path made = scratch.resolve("archive");
             // as mad run grants without configuration: for others, the JVM takes the classes but not the modules' graph
             List<String> nativeModules = SessionInfo.of(List.of()).nativeModules();
             Path classes = classes(folder, nativeModules, scratch);
             dump(JavaArguments.withMadeleine(List.of(), nativeModules, folder.toString()), classes, made);
-            Files.move(made, archiveOf(folder), StandardCopyOption.REPLACE_EXISTING);
+            Files.move(made, archiveOf(folder), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException e) {
             System.err.println("no class archive, programs start slower: " + e);
         } finally {
-            try (Stream<Path> files = Files.list(scratch)) {
-                for (Path file : files.toList()) {
-                    Files.delete(file);
-                }
+            deleteWith(scratch);
+        }
+    }
+
+    private static void deleteWith(Path scratch) {
+        if (Files.notExists(scratch)) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(scratch)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
             }
             Files.delete(scratch);
+        } catch (IOException e) {
+            System.err.println("left over, delete it: " + scratch + ": " + e);
         }
     }
 
@@ -181,7 +195,10 @@ public final class ClassArchive {
                 .start();
         try {
             if (!java.waitFor(PATIENCE_S, TimeUnit.SECONDS) || java.exitValue() != 0 || !Files.exists(archive)) {
-                throw new IOException("the JVM has not made it: " + String.join("; ", Files.readAllLines(log)));
+                List<String> errors = Files.readAllLines(log).stream()
+                        .filter(line -> line.contains("rror"))
+                        .toList();
+                throw new IOException("the JVM has not made it: " + String.join("; ", errors));
             }
         } finally {
             java.destroyForcibly();
@@ -203,7 +220,10 @@ public final class ClassArchive {
                             .within(PATIENCE_S, TimeUnit.SECONDS);
                     in.unpack(MemorySegment.ofArray(new byte[in.unpackInt()]));
                     in.endUnpacking();
-                    boolean _ = sent.await(PATIENCE_S, TimeUnit.SECONDS);
+                    if (!sent.await(PATIENCE_S, TimeUnit.SECONDS)) {
+                        throw new IllegalStateException(
+                                "a message of " + bytes + " bytes has not left over " + network);
+                    }
                 }
             }
         }

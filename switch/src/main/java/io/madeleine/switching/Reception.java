@@ -429,7 +429,7 @@ final class Reception {
         return broken;
     }
 
-    /** Whether a block waits for its data that another thread than the caller has to fill. */
+    /** Whether a block is not filled yet that the caller may not touch: it is confined to the thread of its user. */
     private boolean isUpToOwner() {
         return confined && !handle().isUsedBy(Thread.currentThread());
     }

@@ -25,9 +25,6 @@ import java.util.Date;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -43,10 +40,9 @@ import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
 import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Certificates of a program's own that do not do: both ends are told so. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -55,33 +51,10 @@ class CertificatesTest {
     private static final char[] PASSWORD = new char[0];
     private static final Duration YEAR = Duration.ofDays(365);
 
-    private final Logger logger = Logger.getLogger("io.madeleine.nexus");
-    private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
+    @RegisterExtension
+    final HeardWarnings heard = new HeardWarnings();
 
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            warnings.add(line.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
-
-    @BeforeEach
-    void hear() {
-        logger.addHandler(handler);
-        logger.setUseParentHandlers(false);
-    }
-
-    @AfterEach
-    void stopHearing() {
-        logger.removeHandler(handler);
-        logger.setUseParentHandlers(true);
-    }
+    private final BlockingQueue<String> warnings = heard.warnings;
 
     /** Who signs certificates. */
     private record Authority(KeyPair keys, X509Certificate certificate) {

@@ -9,13 +9,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The end of the time that a connection may take. */
 @Timeout(30)
-@Tag("measures")
 class DeadlineTest {
     private static final int SHORT_MS = 100;
 

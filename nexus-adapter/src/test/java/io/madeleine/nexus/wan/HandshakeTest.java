@@ -21,54 +21,25 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import javax.net.ssl.SSLSocket;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A handshake that fails: what each end says of it, when it tries again, and that it hangs up. */
 @Timeout(30)
-@Tag("measures")
 class HandshakeTest {
     private static final Credentials KEY = new Credentials(new byte[Proofs.BYTES], null);
     private static final int TIMEOUT_MS = 20_000;
 
-    private final Logger logger = Logger.getLogger("io.madeleine.nexus");
-    private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
+    @RegisterExtension
+    final HeardWarnings heard = new HeardWarnings();
 
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            warnings.add(line.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
-
-    @BeforeEach
-    void hear() {
-        logger.addHandler(handler);
-        logger.setUseParentHandlers(false);
-    }
-
-    @AfterEach
-    void stopHearing() {
-        logger.removeHandler(handler);
-        logger.setUseParentHandlers(true);
-    }
+    private final BlockingQueue<String> warnings = heard.warnings;
 
     // ---- a server that a test plays
 
@@ -143,6 +114,7 @@ class HandshakeTest {
 
     /** Clients that were turned away come again, less and less often, as long as another attempt has time. */
     @Test
+    @Tag("measures")
     void shouldComeAgainWithPausesThatGrowToAServerThatHangsUp() throws Exception {
         int timeoutMs = 1_000;
         try (Server server = new Server(false, _ -> {})) {
@@ -167,6 +139,7 @@ class HandshakeTest {
 
     /** A server that was short of places for a moment is not left waiting. */
     @Test
+    @Tag("measures")
     void shouldComeAgainSoonAtFirst() throws Exception {
         long leastMs = Long.MAX_VALUE;
         for (int i = 0; i < 100 && leastMs >= 35; i++) { // a busy machine may delay some
@@ -335,6 +308,7 @@ class HandshakeTest {
 
     /** A guest that reads to the end needs no such moment. */
     @Test
+    @Tag("measures")
     void shouldEndTheStreamWithTheAlert() throws Exception {
         AtomicLong leastNs = new AtomicLong(Long.MAX_VALUE);
         for (int i = 0; i < 10 && leastNs.get() >= 800_000_000; i++) { // a busy machine may delay some

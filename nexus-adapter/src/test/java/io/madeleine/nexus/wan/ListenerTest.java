@@ -20,20 +20,15 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Strangers at the listener's port, and shortage around it. */
 @Timeout(30)
@@ -41,34 +36,11 @@ class ListenerTest {
     private static final Credentials KEY = new Credentials(new byte[32], null);
     private static final int TIMEOUT_MS = 15_000;
 
-    private final Logger logger = Logger.getLogger("io.madeleine.nexus");
-    private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
+    @RegisterExtension
+    final HeardWarnings heard = new HeardWarnings();
+
+    private final BlockingQueue<String> warnings = heard.warnings;
     private final BlockingQueue<SealedConnection> guests = new ArrayBlockingQueue<>(16);
-
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            warnings.add(line.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
-
-    @BeforeEach
-    void hear() {
-        logger.addHandler(handler);
-        logger.setUseParentHandlers(false);
-    }
-
-    @AfterEach
-    void stopHearing() {
-        logger.removeHandler(handler);
-        logger.setUseParentHandlers(true);
-    }
 
     private static InetSocketAddress loopback() {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
