@@ -12,6 +12,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -28,7 +29,7 @@ import java.util.stream.Stream;
 public final class ClassArchive {
     private static final String MAIN = "io.madeleine.session/" + ClassArchive.class.getName();
 
-    /** With one of these, the JVM might refuse the archive, and its own with it. */
+    /** With one of these, the JVM might refuse the archive, and its own with it, or not start. */
     private static final List<String> EXCLUDES = List.of(
             "-Xshare",
             "-XX:SharedArchiveFile",
@@ -37,9 +38,16 @@ public final class ClassArchive {
             "-XX:+UseCompactObjectHeaders",
             "-XX:-UseCompressed",
             "-XX:ObjectAlignmentInBytes",
+            "-XX:+UseZGC",
+            "-XX:VMOptionsFile",
+            "-XX:Flags",
+            "-Xbootclasspath",
             "--patch-module",
             "--limit-modules",
             "--upgrade-module-path");
+
+    /** Variables with further options of a JVM. */
+    private static final List<String> VARIABLES = List.of("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS");
 
     /** The argument of a process that loads classes for the archive. */
     private static final String TALK = "--talk";
@@ -56,10 +64,16 @@ public final class ClassArchive {
      *
      * @param modulePath the whole module path of the JVM
      * @param given the other options
+     * @param environment the variables of the JVM, of which some hold further options
      */
-    static List<String> options(String modulePath, List<String> given) {
+    static List<String> options(String modulePath, List<String> given, Map<String, String> environment) {
+        Stream<String> more = VARIABLES.stream()
+                .map(variable -> environment.getOrDefault(variable, ""))
+                .flatMap(text -> Stream.of(text.split("[\\s\"']+")))
+                .map(option -> option.startsWith("@") ? "-XX:VMOptionsFile" : option);
         if (modulePath.contains(File.pathSeparator)
-                || given.stream().anyMatch(option -> EXCLUDES.stream().anyMatch(option::startsWith))) {
+                || Stream.concat(given.stream(), more)
+                        .anyMatch(option -> EXCLUDES.stream().anyMatch(option::startsWith))) {
             return List.of();
         }
         Path folder = Path.of(modulePath).toAbsolutePath();
@@ -116,7 +130,7 @@ public final class ClassArchive {
             // as mad run grants without configuration: for others, the JVM takes the classes but not the modules' graph
             List<String> nativeModules = SessionInfo.of(List.of()).nativeModules();
             Path classes = classes(folder, nativeModules, scratch);
-            dump(JavaArguments.withMadeleine(List.of(), nativeModules, folder.toString()), classes, made);
+            dump(JavaArguments.withMadeleine(List.of(), nativeModules, folder.toString(), Map.of()), classes, made);
             Files.move(made, archiveOf(folder), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException e) {
             System.err.println("no class archive, programs start slower: " + e);
@@ -145,7 +159,8 @@ public final class ClassArchive {
         List<String> program = List.of("-XX:DumpLoadedClassList=" + scratch.resolve("list-%p"), "--module", MAIN, TALK);
         List<String> settings = new ArrayList<>(List.of("channels.default.network=" + NETWORKS.getFirst()));
         NETWORKS.forEach(network -> settings.add("channels." + network + ".network=" + network));
-        LaunchPlan plan = LaunchPlan.of(2, JavaArguments.withMadeleine(program, nativeModules, folder.toString()))
+        LaunchPlan plan = LaunchPlan.of(
+                        2, JavaArguments.withMadeleine(program, nativeModules, folder.toString(), Map.of()))
                 .withSettings(settings);
         int code = Launcher.run(plan);
         if (code != 0) {

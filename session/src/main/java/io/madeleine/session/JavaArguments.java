@@ -5,7 +5,9 @@ import java.io.File;
 import java.lang.module.ModuleFinder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -62,12 +64,24 @@ public final class JavaArguments {
      * @throws SessionException if this JVM does not know where Madeleine's modules are
      */
     public static List<String> withMadeleine(List<String> given, List<String> nativeModules) {
+        return withMadeleine(given, nativeModules, Map.of());
+    }
+
+    /**
+     * As {@link #withMadeleine(List, List)}, for a JVM that gets these environment variables beside those of this one.
+     *
+     * @param variables some may hold further options of the JVM, as {@code JDK_JAVA_OPTIONS} does
+     */
+    public static List<String> withMadeleine(
+            List<String> given, List<String> nativeModules, Map<String, String> variables) {
         String own = Optional.ofNullable(System.getProperty(MODULE_PATH))
                 .or(() -> Optional.ofNullable(System.getProperty("jdk.module.path")))
                 .filter(path -> !path.isBlank())
                 .orElseThrow(() -> new SessionException("the location of Madeleine's modules is unknown: expected"
                         + " them on this JVM's module path, or their path in the system property " + MODULE_PATH));
-        return withMadeleine(given, nativeModules, own);
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.putAll(variables);
+        return withMadeleine(given, nativeModules, own, environment);
     }
 
     /**
@@ -116,12 +130,13 @@ public final class JavaArguments {
         return options;
     }
 
-    static List<String> withMadeleine(List<String> given, List<String> nativeModules, String ownPath) {
+    static List<String> withMadeleine(
+            List<String> given, List<String> nativeModules, String ownPath, Map<String, String> environment) {
         List<String> arguments = new ArrayList<>(given);
         String path = takeModulePath(arguments)
                 .map(theirs -> theirs + File.pathSeparator + ownPath)
                 .orElse(ownPath);
-        List<String> archive = ClassArchive.options(path, given);
+        List<String> archive = ClassArchive.options(path, given, environment);
         List<String> modules = new ArrayList<>();
         modules.add(ROOT_MODULE);
         if (nativeModules.stream().anyMatch(module -> !isOurs(module))) {

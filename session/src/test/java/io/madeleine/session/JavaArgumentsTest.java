@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class JavaArgumentsTest {
     private static final String CORE = "/core";
 
     private static List<String> java(String... given) {
-        return JavaArguments.withMadeleine(List.of(given), List.of(), CORE);
+        return JavaArguments.withMadeleine(List.of(given), List.of(), CORE, Map.of());
     }
 
     private static List<String> expected(String modulePath, String... rest) {
@@ -86,7 +87,7 @@ class JavaArgumentsTest {
                         "io.madeleine",
                         "--enable-native-access=io.madeleine.linux",
                         "Main"),
-                JavaArguments.withMadeleine(List.of("Main"), List.of("io.madeleine.linux"), CORE));
+                JavaArguments.withMadeleine(List.of("Main"), List.of("io.madeleine.linux"), CORE, Map.of()));
     }
 
     @Test
@@ -103,6 +104,6 @@ class JavaArgumentsTest {
                         "io.madeleine,lib.x",
                         "--enable-native-access=a,b",
                         "Main"),
-                JavaArguments.withMadeleine(List.of("Main"), List.of("a", "b"), core.toString()));
+                JavaArguments.withMadeleine(List.of("Main"), List.of("a", "b"), core.toString(), Map.of()));
     }
 }
