@@ -12,19 +12,18 @@ import java.io.ObjectOutputStream;
 /**
  * Messages of MPI.OBJECT: Java serialization. What arrives passes a filter with limits; the system property {@code
  * mpi.object-filter} replaces it, in the syntax of {@code jdk.serialFilter}. Nothing is read unless the program
- * receives
- * objects.
+ * receives objects.
  *
  * <p>Threading: without state.
  */
 final class ObjectMessages {
-    private static final String LIMITS = "maxdepth=100;maxrefs=10000000;maxarray=100000000";
+    private static final String LIMITS = "maxdepth=1000;maxrefs=10000000;maxarray=100000000";
 
     private ObjectMessages() {}
 
     private static final class Filter {
-        static final ObjectInputFilter FILTER =
-                ObjectInputFilter.Config.createFilter(System.getProperty("mpi.object-filter", LIMITS));
+        static final String RULES = System.getProperty("mpi.object-filter", LIMITS);
+        static final ObjectInputFilter FILTER = ObjectInputFilter.Config.createFilter(RULES);
     }
 
     static byte[] write(Object[] objects, int offset, int count) {
@@ -67,8 +66,8 @@ final class ObjectMessages {
         } catch (IOException | ClassNotFoundException | RuntimeException | StackOverflowError e) {
             throw new MpiFault(
                     ErrorClass.OTHER,
-                    "a message of objects cannot be read: " + e
-                            + "; the filter is the system property mpi.object-filter",
+                    "a message of objects cannot be read: " + e + "; the filter is " + Filter.RULES
+                            + " (system property mpi.object-filter; maxdepth is how deep objects refer to each other)",
                     e);
         }
     }

@@ -127,8 +127,11 @@ final class PointToPoint {
         if (count < 0) {
             throw new MpiFault(ErrorClass.COUNT, "the count of a message is " + count + ": expected 0 or more");
         }
-        long start = (long) offset * Buffers.elementBytes(buffer) + type.lb();
         long bytes = Length.MESSAGE.times(count, type.size());
+        if (bytes == 0) {
+            return 0; // accesses no memory, wherever its items would begin
+        }
+        long start = (long) offset * Buffers.elementBytes(buffer) + type.lb();
         if (offset < 0 || start < 0 || bytes > memory.byteSize() - start) {
             throw Buffers.outside(memory, start, bytes);
         }

@@ -918,4 +918,55 @@ class PointToPointTest {
         assertTrue(Thread.interrupted());
         assertEquals(MPI.ERR_OTHER, seen.getErrorClass(), seen.getMessage());
     }
+
+    @Test
+    void shouldAccessNoMemoryForAMessageWithoutItems() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                Datatype later = Datatype.createIndexed(new int[] {2}, new int[] {4}, MPI.INT);
+                int peer = 1 - comm.getRank();
+                int[] nothing = {};
+                if (comm.getRank() == 0) {
+                    comm.send(nothing, 0, later, peer, 1);
+                    comm.Send(new int[3], 4, 0, MPI.INT, peer, 2);
+                    comm.Isend(nothing, 0, 0, later, peer, 3).Wait();
+                } else {
+                    assertEquals(0, comm.recv(nothing, 0, later, peer, 1).getCount(later));
+                    assertEquals(0, comm.Recv(nothing, 1, 0, MPI.INT, peer, 2).getCount(MPI.INT));
+                    comm.Irecv(nothing, 0, 0, later, peer, 3).Wait();
+                }
+                comm.allReduce(nothing, 0, later, MPI.SUM);
+                int error = assertThrows(MPIException.class, () -> comm.send(new int[5], 1, later, peer, 4))
+                        .getErrorClass();
+                assertEquals(MPI.ERR_BUFFER, error);
+            });
+        }
+    }
+
+    @Test
+    void shouldSendObjectsThatReferToEachOtherInALongChain() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                Object[] chain = {null};
+                for (int i = 0; i < 400; i++) {
+                    chain = new Object[] {chain};
+                }
+                Object[] got = new Object[1];
+                comm.Sendrecv(chain, 0, 1, MPI.OBJECT, 0, 0, got, 0, 1, MPI.OBJECT, 0, 0);
+                int links = 1;
+                for (Object next = got[0]; next instanceof Object[] inner && inner[0] != null; next = inner[0]) {
+                    links++;
+                }
+                assertEquals(400, links);
+                for (int i = 0; i < 1000; i++) {
+                    chain = new Object[] {chain};
+                }
+                Object[] tooDeep = chain;
+                MPIException error = assertThrows(
+                        MPIException.class,
+                        () -> comm.Sendrecv(tooDeep, 0, 1, MPI.OBJECT, 0, 0, got, 0, 1, MPI.OBJECT, 0, 0));
+                assertTrue(error.getMessage().contains("maxdepth=1000"), error.getMessage());
+            });
+        }
+    }
 }
