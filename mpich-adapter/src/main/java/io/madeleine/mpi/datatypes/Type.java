@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: immutable.
  */
 public final class Type {
-    private static final int MOST_RUNS = 1 << 20;
+    /** How many ranges of memory that are not at equal distances a message may have: each takes 100 bytes meanwhile. */
+    private static final int MOST_RUNS = 1 << 23;
 
     private final Basic basic;
     private final @Nullable Pair pair;
