@@ -1,5 +1,7 @@
 package mpi;
 
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -40,8 +42,8 @@ final class Attributes {
 
         synchronized void check(int keyval) {
             if (!keyvals.contains(keyval)) {
-                throw new MPIException(
-                        MPI.ERR_KEYVAL, "the key " + keyval + " is unknown: expected one of createKeyval", null);
+                throw new MpiFault(
+                        ErrorClass.KEYVAL, "the key " + keyval + " is unknown: expected one of createKeyval");
             }
         }
     }
@@ -51,11 +53,10 @@ final class Attributes {
     }
 
     static String checkName(String text) {
-        if (text.length() >= MPI.MAX_OBJECT_NAME) {
-            throw new MPIException(
-                    MPI.ERR_ARG,
-                    "a name has " + text.length() + " characters: expected at most " + (MPI.MAX_OBJECT_NAME - 1),
-                    null);
+        if (Arguments.present(text, ErrorClass.ARG, "the name").length() >= MPI.MAX_OBJECT_NAME) {
+            throw new MpiFault(
+                    ErrorClass.ARG,
+                    "a name has " + text.length() + " characters: expected at most " + (MPI.MAX_OBJECT_NAME - 1));
         }
         return text;
     }
@@ -65,8 +66,8 @@ final class Attributes {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
             out.writeObject(value);
-        } catch (IOException e) {
-            throw new MPIException(MPI.ERR_ARG, "the value of an attribute cannot be serialized: " + e.getMessage(), e);
+        } catch (IOException | RuntimeException | StackOverflowError e) { // of its own methods, too
+            throw new MpiFault(ErrorClass.ARG, "the value of an attribute cannot be serialized: " + e, e);
         }
         values.put(keyval, bytes.toByteArray());
     }
@@ -81,8 +82,8 @@ final class Attributes {
         }
         try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
             return in.readObject();
-        } catch (IOException | ClassNotFoundException e) {
-            throw new MPIException(MPI.ERR_OTHER, "the value of an attribute cannot be read: " + e.getMessage(), e);
+        } catch (IOException | ClassNotFoundException | RuntimeException | StackOverflowError e) {
+            throw new MpiFault(ErrorClass.OTHER, "the value of an attribute cannot be read: " + e, e);
         }
     }
 

@@ -80,7 +80,11 @@ public class Cartcomm extends Intracomm {
 
     /** The rank that this process would have in a grid, or UNDEFINED. */
     public int Map(int[] dims, boolean[] periods) {
-        return getRank() < new Grid(dims, periods).cells() ? getRank() : MPI.UNDEFINED;
+        try {
+            return getRank() < new Grid(dims, periods).cells() ? getRank() : MPI.UNDEFINED;
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
     }
 
     /** The grid, and where this process is. */
@@ -90,10 +94,6 @@ public class Cartcomm extends Intracomm {
 
     /** Fills the zeros with dimensions whose product, with the others, is the number of nodes. */
     public static void Dims_create(int nodes, int[] dims) {
-        try {
-            Grid.createDims(nodes, dims);
-        } catch (MpiFault e) {
-            throw new MPIException(e.errorClass(), e.getMessage(), e);
-        }
+        Arguments.unhandled(() -> Grid.createDims(nodes, dims));
     }
 }

@@ -581,11 +581,7 @@ public abstract class CollectiveCalls extends PointToPointCalls {
 
     /** {@code inOut = in op inOut}, without communication. */
     public static void reduceLocal(Object in, Object inOut, int count, Datatype type, Op op) {
-        try {
-            CollectiveReductions.local(in, inOut, count, type, op);
-        } catch (io.madeleine.mpi.MpiFault e) {
-            throw new MPIException(e.errorClass(), e.getMessage(), e);
-        }
+        Arguments.unhandled(() -> CollectiveReductions.local(in, inOut, count, type, op));
     }
 
     // ---- neighbours: not supported yet

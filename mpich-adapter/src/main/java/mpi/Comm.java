@@ -102,6 +102,11 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
                 MPI.ERR_COMM, "the communicator is null: expected one that exists and is not freed", null);
     }
 
+    /** Returns the communicator if it is not null. */
+    static Comm given(@Nullable Comm comm) {
+        return Arguments.unhandled(() -> Arguments.present(comm, ErrorClass.COMM, "the communicator"));
+    }
+
     @Override
     final Communicator handle() {
         Communicator own = handle;
@@ -151,6 +156,15 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             own.abort(fault);
         }
         return new MPIException(fault.errorClass(), fault.getMessage(), fault);
+    }
+
+    /** Makes a call whose faults the error handler handles. */
+    private void raising(Runnable call) {
+        try {
+            call.run();
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
     }
 
     /**
@@ -397,8 +411,8 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** IDENT, CONGRUENT, SIMILAR or UNEQUAL. */
     public static int compare(Comm comm1, Comm comm2) {
-        Communicator one = comm1.handle();
-        Communicator other = comm2.handle();
+        Communicator one = given(comm1).handle();
+        Communicator other = given(comm2).handle();
         if (one.context() == other.context()) {
             return MPI.IDENT;
         }
@@ -513,17 +527,17 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Sets what happens if an operation fails. */
     public final void setErrhandler(Errhandler handler) {
-        errhandler = handler;
+        raising(() -> errhandler = Arguments.present(handler, ErrorClass.ARG, "the error handler"));
     }
 
     /** As {@link #setErrhandler}. */
     public void Errhandler_set(Errhandler handler) {
-        errhandler = handler;
+        setErrhandler(handler);
     }
 
     /** As {@link #setErrhandler}. */
     public void Errorhandler_set(Errhandler handler) {
-        errhandler = handler;
+        setErrhandler(handler);
     }
 
     /** What happens if an operation fails. */
@@ -545,7 +559,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Sets the name. */
     public final void setName(String text) {
-        name = Attributes.checkName(text);
+        raising(() -> name = Attributes.checkName(text));
     }
 
     /** The name; empty if it was never set. */
@@ -560,12 +574,12 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Makes a key unusable for further attributes. */
     public static void freeKeyval(int keyval) {
-        KEYVALS.free(keyval);
+        Arguments.unhandled(() -> KEYVALS.free(keyval));
     }
 
     /** Sets an attribute: a serialized copy of the value. */
     public final void setAttr(int keyval, Object value) {
-        attributes.set(keyval, value);
+        raising(() -> attributes.set(keyval, value));
     }
 
     /** A copy of an attribute, or a predefined one; null if it is not set. */
@@ -574,7 +588,14 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             return false;
         }
         Integer predefined = Attr_get(keyval);
-        return predefined == null && keyval > MPI.WIN_DISP_UNIT ? attributes.get(keyval) : predefined;
+        if (predefined != null || keyval <= MPI.WIN_DISP_UNIT) {
+            return predefined;
+        }
+        try {
+            return attributes.get(keyval);
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
     }
 
     /** A predefined attribute; null if it is not set. */
@@ -595,7 +616,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Removes an attribute. */
     public final void deleteAttr(int keyval) {
-        attributes.delete(keyval);
+        raising(() -> attributes.delete(keyval));
     }
 
     /** As {@link #deleteAttr}. */

@@ -86,11 +86,7 @@ public final class Datatype implements Freeable, Cloneable {
     }
 
     static Datatype make(Supplier<Type> made) {
-        try {
-            return new Datatype(made.get(), "", false);
-        } catch (MpiFault e) {
-            throw new MPIException(e.errorClass(), e.getMessage(), e);
-        }
+        return Arguments.unhandled(() -> new Datatype(made.get(), "", false));
     }
 
     private int units(long bytes) {
@@ -229,17 +225,18 @@ public final class Datatype implements Freeable, Cloneable {
     /** Blocks of items anywhere; the displacements count items. */
     public static Datatype createIndexed(int[] blockLengths, int[] displacements, Datatype old) {
         return make(() -> typeOf(old)
-                .indexed(blockLengths, scaled(displacements, typeOf(old).extent())));
+                .indexed(
+                        lengths(blockLengths), scaled(displacements, typeOf(old).extent())));
     }
 
     /** Blocks of items anywhere; the displacements count bytes. */
     public static Datatype createHIndexed(int[] blockLengths, int[] displacements, Datatype old) {
-        return make(() -> typeOf(old).indexed(blockLengths, scaled(displacements, 1)));
+        return make(() -> typeOf(old).indexed(lengths(blockLengths), scaled(displacements, 1)));
     }
 
     /** Blocks of different types; the displacements, and the lengths of the result, count bytes. */
     public static Datatype createStruct(int[] blockLengths, int[] displacements, Datatype[] types) {
-        return make(() -> Type.struct(blockLengths, scaled(displacements, 1), types(types), Basic.BYTE, true));
+        return make(() -> Type.struct(lengths(blockLengths), scaled(displacements, 1), types(types), Basic.BYTE, true));
     }
 
     /** The same data with other bounds, in bytes. */
@@ -249,21 +246,25 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The layout of a type from which another is made. */
     private static Type typeOf(@Nullable Datatype old) {
-        if (old == null) {
-            throw new MPIException(MPI.ERR_TYPE, "the data type is null: expected the type to make another from", null);
-        }
-        return old.type();
+        return Arguments.present(old, ErrorClass.TYPE, "the datatype from which another is made")
+                .type();
+    }
+
+    private static int[] lengths(int @Nullable [] blockLengths) {
+        return Arguments.present(blockLengths, ErrorClass.ARG, "the array of block lengths");
     }
 
     private static long[] scaled(int[] displacements, long unit) {
-        return Arrays.stream(displacements)
+        return Arrays.stream(Arguments.present(displacements, ErrorClass.ARG, "the array of displacements"))
                 .asLongStream()
                 .map(each -> Length.DISPLACEMENT.times(each, unit))
                 .toArray();
     }
 
     private static List<Type> types(Datatype[] types) {
-        return Arrays.stream(types).map(Datatype::typeOf).toList();
+        return Arrays.stream(Arguments.present(types, ErrorClass.ARG, "the array of datatypes"))
+                .map(Datatype::typeOf)
+                .toList();
     }
 
     // ---- making types, mpiJava style
@@ -292,12 +293,14 @@ public final class Datatype implements Freeable, Cloneable {
     /** As {@link #createIndexed}; the displacements count elements of the base type. */
     public static Datatype Hindexed(int[] blockLengths, int[] displacements, Datatype old) {
         return make(() -> typeOf(old)
-                .indexed(blockLengths, scaled(displacements, typeOf(old).basic().bytes())));
+                .indexed(
+                        lengths(blockLengths),
+                        scaled(displacements, typeOf(old).basic().bytes())));
     }
 
     /** Blocks of types over one base type; the displacements count elements of it. MPI.LB and MPI.UB set bounds. */
     public static Datatype Struct(int[] blockLengths, int[] displacements, Datatype[] types) {
-        List<Basic> bases = types(types).stream()
+        List<Basic> bases = Arguments.unhandled(() -> types(types)).stream()
                 .map(Type::basic)
                 .filter(basic -> basic != Basic.NONE)
                 .distinct()
@@ -307,14 +310,15 @@ public final class Datatype implements Freeable, Cloneable {
                     MPI.ERR_TYPE, "a struct has components over " + bases + ": expected one base type", null);
         }
         Basic base = bases.isEmpty() ? Basic.NONE : bases.getFirst();
-        return make(() -> Type.struct(blockLengths, scaled(displacements, base.bytes()), types(types), base, false));
+        return make(() ->
+                Type.struct(lengths(blockLengths), scaled(displacements, base.bytes()), types(types), base, false));
     }
 
     // ---- names and attributes
 
     /** Sets the name. */
     public void setName(String text) {
-        name = Attributes.checkName(text);
+        Arguments.unhandled(() -> name = Attributes.checkName(text));
     }
 
     /** The name; empty if there is none. */
@@ -329,22 +333,22 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Makes a key unusable for further attributes. */
     public static void freeKeyval(int keyval) {
-        KEYVALS.free(keyval);
+        Arguments.unhandled(() -> KEYVALS.free(keyval));
     }
 
     /** Sets an attribute: a serialized copy of the value. */
     public void setAttr(int keyval, Object value) {
-        attributes.set(keyval, value);
+        Arguments.unhandled(() -> attributes.set(keyval, value));
     }
 
     /** A copy of an attribute; null if it is not set. */
     public @Nullable Object getAttr(int keyval) {
-        return attributes.get(keyval);
+        return Arguments.unhandled(() -> attributes.get(keyval));
     }
 
     /** Removes an attribute. */
     public void deleteAttr(int keyval) {
-        attributes.delete(keyval);
+        Arguments.unhandled(() -> attributes.delete(keyval));
     }
 
     @Override

@@ -45,9 +45,8 @@ final class Environment {
      * @param world becomes the communicator of all processes
      * @param self becomes the communicator of this process
      */
-    Environment(Session session, Intracomm world, Intracomm self) {
+    Environment(Session session, DeviceSettings settings, Intracomm world, Intracomm self) {
         this.session = session;
-        DeviceSettings settings = DeviceSettings.from(System.getProperties());
         this.buffers = new BufferPool(session::allocateKept, settings.bufferBytes());
         this.device = new Device(session, session.channel(), settings, new Scratch(buffers::take));
         this.numbers = new ContextNumbers(session.rank());

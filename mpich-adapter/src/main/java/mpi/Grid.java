@@ -4,6 +4,7 @@ import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import java.util.Arrays;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Cartesian grid, numbered row by row.
@@ -15,21 +16,25 @@ final class Grid {
     private final boolean[] periods;
 
     Grid(int[] dims, boolean[] periods) {
-        if (dims.length != periods.length) {
-            throw new MPIException(
-                    MPI.ERR_DIMS,
-                    "a grid has " + dims.length + " dimensions and " + periods.length
-                            + " periods: expected as many of both",
-                    null);
+        int[] lengths = check(dims);
+        boolean[] wraps = Arguments.present(periods, ErrorClass.ARG, "the array of periods");
+        if (lengths.length != wraps.length) {
+            throw new MpiFault(
+                    ErrorClass.DIMS,
+                    "a grid has " + lengths.length + " dimensions and " + wraps.length
+                            + " periods: expected as many of both");
         }
-        if (Arrays.stream(dims).anyMatch(length -> length < 1)) {
-            throw new MPIException(
-                    MPI.ERR_DIMS,
-                    "a grid has the dimensions " + Arrays.toString(dims) + ": expected lengths of 1 or more",
-                    null);
+        if (Arrays.stream(lengths).anyMatch(length -> length < 1)) {
+            throw new MpiFault(
+                    ErrorClass.DIMS,
+                    "a grid has the dimensions " + Arrays.toString(lengths) + ": expected lengths of 1 or more");
         }
-        this.dims = dims.clone();
-        this.periods = periods.clone();
+        this.dims = lengths.clone();
+        this.periods = wraps.clone();
+    }
+
+    private static int[] check(int @Nullable [] dims) {
+        return Arguments.present(dims, ErrorClass.ARG, "the array of dimensions");
     }
 
     int[] dims() {
@@ -41,11 +46,16 @@ final class Grid {
     }
 
     int cells() {
-        return Arrays.stream(dims).reduce(1, Math::multiplyExact);
+        try {
+            return Arrays.stream(dims).reduce(1, Math::multiplyExact);
+        } catch (ArithmeticException e) {
+            throw new MpiFault(
+                    ErrorClass.DIMS, "a grid of " + Arrays.toString(dims) + " has more places than an int counts", e);
+        }
     }
 
     int rank(int[] coords) {
-        if (coords.length < dims.length) {
+        if (Arguments.present(coords, ErrorClass.ARG, "the array of coordinates").length < dims.length) {
             throw new MpiFault(ErrorClass.ARG, coords.length + " coordinates are given: expected " + dims.length);
         }
         int rank = 0;
@@ -95,7 +105,7 @@ final class Grid {
     }
 
     Grid remaining(boolean[] remain) {
-        if (remain.length != dims.length) {
+        if (Arguments.present(remain, ErrorClass.ARG, "the array of remaining dimensions").length != dims.length) {
             throw new MpiFault(
                     ErrorClass.ARG, "a part of a grid names " + remain.length + " dimensions: expected " + dims.length);
         }
@@ -120,7 +130,7 @@ final class Grid {
     /** Lengths for the zeros, in non-increasing order, that are as close to each other as possible. */
     static void createDims(int nodes, int[] dims) {
         int set = 1;
-        for (int length : dims) {
+        for (int length : check(dims)) {
             if (length < 0) {
                 throw new MpiFault(ErrorClass.DIMS, "a dimension is " + length + ": expected 0 or more");
             }

@@ -1,8 +1,7 @@
 package mpi;
 
-import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.comm.RankGroup;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,12 +32,12 @@ public final class Group implements Freeable {
         return all;
     }
 
-    private static <T> T guarded(Supplier<T> call) {
-        try {
-            return call.get();
-        } catch (MpiFault e) {
-            throw new MPIException(e.errorClass(), e.getMessage(), e);
-        }
+    private static Group given(@Nullable Group group) {
+        return Arguments.unhandled(() -> Arguments.present(group, ErrorClass.GROUP, "the group"));
+    }
+
+    private static int[] ranks(int @Nullable [] ranks) {
+        return Arguments.unhandled(() -> Arguments.present(ranks, ErrorClass.ARG, "the array of ranks"));
     }
 
     private static Group of(RankGroup members, Group one, Group other) {
@@ -78,16 +77,19 @@ public final class Group implements Freeable {
 
     /** The ranks in the second group of members of the first. */
     public static int[] translateRanks(Group group1, int[] ranks, Group group2) {
-        int[] translated = new int[ranks.length];
+        int[] translated = new int[ranks(ranks).length];
         for (int i = 0; i < ranks.length; i++) {
             int rank = ranks[i];
-            if (rank != MPI.PROC_NULL && (rank < 0 || rank >= group1.getSize())) {
+            if (rank != MPI.PROC_NULL && (rank < 0 || rank >= given(group1).getSize())) {
                 throw new MPIException(
-                        MPI.ERR_RANK, "rank " + rank + " is no member of a group of " + group1.getSize(), null);
+                        MPI.ERR_RANK,
+                        "rank " + rank + " is no member of a group of "
+                                + given(group1).getSize(),
+                        null);
             }
             translated[i] = rank == MPI.PROC_NULL
                     ? MPI.PROC_NULL
-                    : group2.members().rankOf(group1.members().sessionRank(rank));
+                    : given(group2).members().rankOf(given(group1).members().sessionRank(rank));
         }
         return translated;
     }
@@ -99,10 +101,10 @@ public final class Group implements Freeable {
 
     /** IDENT, SIMILAR or UNEQUAL. */
     public static int compare(Group group1, Group group2) {
-        if (group1.members().equals(group2.members())) {
+        if (given(group1).members().equals(given(group2).members())) {
             return MPI.IDENT;
         }
-        return group1.members().hasSameMembers(group2.members()) ? MPI.SIMILAR : MPI.UNEQUAL;
+        return given(group1).members().hasSameMembers(given(group2).members()) ? MPI.SIMILAR : MPI.UNEQUAL;
     }
 
     /** As {@link #compare}. */
@@ -112,7 +114,7 @@ public final class Group implements Freeable {
 
     /** The members of the first, then those of the second that are not in the first. */
     public static Group union(Group group1, Group group2) {
-        return of(group1.members().union(group2.members()), group1, group2);
+        return of(given(group1).members().union(given(group2).members()), group1, group2);
     }
 
     /** As {@link #union}. */
@@ -122,7 +124,7 @@ public final class Group implements Freeable {
 
     /** The members of the first that are in the second. */
     public static Group intersection(Group group1, Group group2) {
-        return of(group1.members().intersection(group2.members()), group1, group2);
+        return of(given(group1).members().intersection(given(group2).members()), group1, group2);
     }
 
     /** As {@link #intersection}. */
@@ -132,7 +134,7 @@ public final class Group implements Freeable {
 
     /** The members of the first that are not in the second. */
     public static Group difference(Group group1, Group group2) {
-        return of(group1.members().difference(group2.members()), group1, group2);
+        return of(given(group1).members().difference(given(group2).members()), group1, group2);
     }
 
     /** As {@link #difference}. */
@@ -142,7 +144,7 @@ public final class Group implements Freeable {
 
     /** The members with these ranks, in this order. */
     public Group incl(int[] ranks) {
-        return new Group(guarded(() -> members().including(ranks)), self);
+        return new Group(Arguments.unhandled(() -> members().including(ranks(ranks))), self);
     }
 
     /** As {@link #incl}. */
@@ -152,7 +154,7 @@ public final class Group implements Freeable {
 
     /** All members but those with these ranks. */
     public Group excl(int[] ranks) {
-        return new Group(guarded(() -> members().excluding(ranks)), self);
+        return new Group(Arguments.unhandled(() -> members().excluding(ranks(ranks))), self);
     }
 
     /** As {@link #excl}. */
@@ -162,7 +164,8 @@ public final class Group implements Freeable {
 
     /** The members in these ranges (first, last, stride), the last included. */
     public Group rangeIncl(int[][] ranges) {
-        return incl(guarded(() -> RankGroup.expand(ranges)));
+        return incl(Arguments.unhandled(
+                () -> RankGroup.expand(Arguments.present(ranges, ErrorClass.ARG, "the array of ranges"))));
     }
 
     /** As {@link #rangeIncl}. */
@@ -172,7 +175,8 @@ public final class Group implements Freeable {
 
     /** All members but those in these ranges (first, last, stride). */
     public Group rangeExcl(int[][] ranges) {
-        return excl(guarded(() -> RankGroup.expand(ranges)));
+        return excl(Arguments.unhandled(
+                () -> RankGroup.expand(Arguments.present(ranges, ErrorClass.ARG, "the array of ranges"))));
     }
 
     /** As {@link #rangeExcl}. */

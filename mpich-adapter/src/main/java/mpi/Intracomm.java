@@ -110,11 +110,18 @@ public class Intracomm extends Comm {
     public final Intracomm create(Group group) {
         Intracomm part = new Intracomm();
         try {
-            make(part, Creation.create(handle(), group.members(), environment().numbers()));
+            make(
+                    part,
+                    Creation.create(
+                            handle(), given(group).members(), environment().numbers()));
         } catch (MpiFault e) {
             throw raise(e);
         }
         return part;
+    }
+
+    private static Group given(@Nullable Group group) {
+        return Arguments.present(group, ErrorClass.GROUP, "the group");
     }
 
     /** As {@link #create}, but null outside the group. */
@@ -130,7 +137,7 @@ public class Intracomm extends Comm {
             make(
                     part,
                     Creation.createGroup(
-                            handle(), group.members(), tag, environment().numbers()));
+                            handle(), given(group).members(), tag, environment().numbers()));
         } catch (MpiFault e) {
             throw raise(e);
         }
@@ -141,8 +148,9 @@ public class Intracomm extends Comm {
 
     /** A Cartesian grid, row by row; the null communicator beyond it. Collective. */
     public final CartComm createCart(int[] dims, boolean[] periods, boolean reorder) {
-        CartComm grid = new CartComm(dims, periods);
+        CartComm grid;
         try {
+            grid = new CartComm(dims, periods);
             int size = grid.cells();
             if (size > getSize()) {
                 throw new MpiFault(

@@ -2,6 +2,7 @@ package mpi;
 
 import io.madeleine.api.Session;
 import io.madeleine.mpi.comm.RankGroup;
+import io.madeleine.mpi.device.DeviceSettings;
 import io.madeleine.mpi.report.Reporter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -70,9 +71,10 @@ public class MPI extends Memory {
         if (initialized) {
             throw new MPIException(ERR_OTHER, "MPI.Init is called a second time: expected one call per process", null);
         }
+        DeviceSettings settings = Arguments.unhandled(() -> DeviceSettings.from(System.getProperties()));
         initialized = true;
         main = Thread.currentThread();
-        Environment own = new Environment(Session.open(), COMM_WORLD, COMM_SELF);
+        Environment own = new Environment(Session.open(), settings, COMM_WORLD, COMM_SELF);
         environment = own;
         takeFrom(own.buffers());
         reporter = new Reporter(own.rank(), own.size(), own::awaited);

@@ -44,7 +44,7 @@ public final class Message {
     }
 
     private @Nullable Status probe(int source, int tag, Comm from, boolean waits) {
-        comm = from;
+        comm = Comm.given(from);
         isNoProcess = source == MPI.PROC_NULL;
         if (isNoProcess) {
             return Status.ofNoProcess();

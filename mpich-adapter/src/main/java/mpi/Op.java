@@ -28,7 +28,7 @@ public final class Op implements Freeable {
     /** An operation of the program; if it is not commutative, operands keep the order of the ranks. */
     public Op(UserFunction function, boolean commutative) {
         this.predefined = null;
-        this.function = function;
+        this.function = given(function);
         this.javaFunction = null;
         this.commutative = commutative;
     }
@@ -37,13 +37,17 @@ public final class Op implements Freeable {
     public Op(User_function function, boolean commutative) {
         this.predefined = null;
         this.function = null;
-        this.javaFunction = function;
+        this.javaFunction = given(function);
         this.commutative = commutative;
     }
 
     /** As {@link #Op(User_function, boolean)}; the code has no meaning. */
     public Op(User_function function, boolean commutative, int code) {
         this(function, commutative);
+    }
+
+    private static <T> T given(@Nullable T function) {
+        return Arguments.unhandled(() -> Arguments.present(function, ErrorClass.ARG, "the function of an operation"));
     }
 
     /** The operation for a datatype. */

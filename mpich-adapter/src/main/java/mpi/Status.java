@@ -1,6 +1,7 @@
 package mpi;
 
 import io.madeleine.mpi.datatypes.Type;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What was received: its sender, its tag, its length.
@@ -55,13 +56,20 @@ public final class Status implements Freeable {
         return bytes;
     }
 
+    private static Type layout(@Nullable Datatype type) {
+        if (type == null) {
+            throw new MPIException(MPI.ERR_TYPE, "the datatype is null: expected one as MPI.INT", null);
+        }
+        return type.type();
+    }
+
     private static int whole(long count) {
         return count < 0 || count > Integer.MAX_VALUE ? MPI.UNDEFINED : (int) count;
     }
 
     /** The number of items received; UNDEFINED if the bytes are no whole number of items. */
     public int getCount(Datatype type) {
-        return objects >= 0 ? objects : whole(type.type().itemsIn(bytes));
+        return objects >= 0 ? objects : whole(layout(type).itemsIn(bytes));
     }
 
     /** As {@link #getCount}. */
@@ -71,7 +79,7 @@ public final class Status implements Freeable {
 
     /** The number of basic elements received. */
     public int getElements(Datatype type) {
-        return objects >= 0 ? objects : whole(type.type().elementsIn(bytes));
+        return objects >= 0 ? objects : whole(layout(type).elementsIn(bytes));
     }
 
     /** As {@link #getElements}. */
@@ -81,7 +89,7 @@ public final class Status implements Freeable {
 
     /** As {@link #getElements}, for more than an int can count. */
     public Count getElementsX(Datatype type) {
-        long count = type.type().elementsIn(bytes);
+        long count = layout(type).elementsIn(bytes);
         return new Count(count < 0 ? MPI.UNDEFINED : count);
     }
 
@@ -92,7 +100,7 @@ public final class Status implements Freeable {
 
     /** As {@link #setElements}, for more than an int can count. */
     public void setElementsX(Datatype datatype, Count count) {
-        Type type = datatype.type();
+        Type type = layout(datatype);
         long perItem = Math.max(1, type.elementsIn(type.size()));
         bytes = count.getCount() / perItem * type.size() + count.getCount() % perItem * (type.size() / perItem);
     }

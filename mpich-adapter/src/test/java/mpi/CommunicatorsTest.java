@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Groups, communicators, attributes, grids. */
 class CommunicatorsTest {
@@ -244,6 +245,56 @@ class CommunicatorsTest {
             assertEquals(MPI.ERR_UNSUPPORTED_OPERATION, e.getErrorClass());
             assertNotNull(e.getMessage());
             assertTrue(e.getMessage().contains("Intracomm.createGraph"), e.getMessage());
+        }
+    }
+
+    private static void assertRefuses(int errorClass, Executable call) {
+        assertEquals(errorClass, assertThrows(MPIException.class, call).getErrorClass());
+    }
+
+    @Test
+    void shouldSayThatAnArgumentIsNull() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                Group all = comm.getGroup();
+                assertRefuses(MPI.ERR_ARG, () -> comm.setErrhandler(null));
+                assertRefuses(MPI.ERR_ARG, () -> comm.Errhandler_set(null));
+                assertEquals(MPI.ERRORS_RETURN, comm.getErrhandler());
+                assertRefuses(MPI.ERR_ARG, () -> comm.setName(null));
+                assertRefuses(MPI.ERR_GROUP, () -> comm.create(null));
+                assertRefuses(MPI.ERR_GROUP, () -> comm.createGroup(null, 0));
+                assertRefuses(MPI.ERR_COMM, () -> Comm.compare(comm, null));
+                assertRefuses(MPI.ERR_COMM, () -> new Message().mProbe(0, 0, null));
+                assertRefuses(MPI.ERR_TYPE, () -> new Status().getCount(null));
+                assertRefuses(MPI.ERR_ARG, () -> new Op((UserFunction) null, true));
+                assertRefuses(MPI.ERR_ARG, () -> new Op((User_function) null, true));
+                assertRefuses(MPI.ERR_GROUP, () -> Group.union(all, null));
+                assertRefuses(MPI.ERR_GROUP, () -> Group.compare(null, all));
+                assertRefuses(MPI.ERR_ARG, () -> all.incl(null));
+                assertRefuses(MPI.ERR_ARG, () -> all.rangeExcl(null));
+                assertRefuses(MPI.ERR_ARG, () -> Group.translateRanks(all, null, all));
+                assertRefuses(MPI.ERR_ARG, () -> Datatype.createStruct(null, null, null));
+                assertRefuses(MPI.ERR_ARG, () -> Datatype.Struct(new int[0], new int[0], null));
+                assertRefuses(MPI.ERR_ARG, () -> Datatype.createIndexed(null, new int[0], MPI.INT));
+            });
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithAGrid() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                assertRefuses(MPI.ERR_ARG, () -> comm.createCart(null, null, false));
+                assertRefuses(MPI.ERR_ARG, () -> comm.createCart(new int[] {1}, null, false));
+                assertRefuses(MPI.ERR_DIMS, () -> comm.createCart(new int[] {1}, new boolean[2], false));
+                assertRefuses(MPI.ERR_DIMS, () -> comm.createCart(new int[] {0}, new boolean[1], false));
+                assertRefuses(MPI.ERR_DIMS, () -> comm.createCart(new int[] {1 << 16, 1 << 16}, new boolean[2], false));
+                assertRefuses(MPI.ERR_ARG, () -> Cartcomm.Dims_create(1, null));
+                CartComm grid = comm.createCart(new int[] {1}, new boolean[1], false);
+                assertRefuses(MPI.ERR_ARG, () -> grid.getRank(null));
+                assertRefuses(MPI.ERR_ARG, () -> grid.sub(null));
+                assertRefuses(MPI.ERR_ARG, () -> grid.Map(null, null));
+            });
         }
     }
 }

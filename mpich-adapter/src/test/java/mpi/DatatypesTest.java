@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -67,7 +68,7 @@ class DatatypesTest {
                 () -> Datatype.Struct(one, one, new Datatype[1]))) {
             MPIException refused = assertThrows(MPIException.class, making);
             assertEquals(MPI.ERR_TYPE, refused.getErrorClass());
-            assertTrue(refused.getMessage().contains("the data type is null"), refused.getMessage());
+            assertTrue(refused.getMessage().contains("another is made is null"), refused.getMessage());
         }
     }
 
@@ -539,5 +540,28 @@ class DatatypesTest {
         unnamed.free();
         seen = assertThrows(MPIException.class, unnamed::getSize);
         assertEquals("the datatype is null: expected one that is not freed", seen.getMessage());
+    }
+
+    @Test
+    void shouldSendMoreThanAMillionSeparateRanges() {
+        int items = 400_000;
+        Datatype part = Datatype.createIndexed(new int[] {1, 2, 1}, new int[] {0, 2, 5}, MPI.INT);
+        Datatype particle = Datatype.createResized(part, 0, 32);
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                int[] values = new int[items * 8];
+                if (comm.getRank() == 0) {
+                    Arrays.setAll(values, i -> i);
+                    comm.send(values, items, particle, 1, 0);
+                } else {
+                    assertEquals(items, comm.recv(values, items, particle, 0, 0).getCount(particle));
+                    for (int i = 0; i < values.length; i++) {
+                        int place = i % 8;
+                        boolean isPart = place == 0 || place == 2 || place == 3 || place == 5;
+                        assertEquals(isPart ? i : 0, values[i]);
+                    }
+                }
+            });
+        }
     }
 }

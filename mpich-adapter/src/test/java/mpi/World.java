@@ -2,6 +2,7 @@ package mpi;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import io.madeleine.mpi.device.DeviceSettings;
 import io.madeleine.testkit.messages.LocalSessions;
 import io.madeleine.tm.sci.SciConfig;
 import io.madeleine.tm.sci.SciPmm;
@@ -47,10 +48,11 @@ final class World implements AutoCloseable {
                         .open()
                 : builder.network("sci", _ -> new SciPmm(SciConfig.from(config)))
                         .open();
+        DeviceSettings settings = DeviceSettings.from(System.getProperties());
         for (int rank = 0; rank < size; rank++) {
             Intracomm world = new Intracomm();
             Intracomm self = new Intracomm();
-            environments.add(new Environment(sessions.session(rank), world, self));
+            environments.add(new Environment(sessions.session(rank), settings, world, self));
             world.setErrhandler(MPI.ERRORS_RETURN);
             self.setErrhandler(MPI.ERRORS_RETURN);
         }

@@ -176,6 +176,18 @@ class MpiIT {
     }
 
     @Test
+    void shouldEndTheJobIfAnAttributeCannotBeSet() throws Exception {
+        Run run = runBody(
+                1,
+                "Sets",
+                "MPI.Init(args); MPI.COMM_WORLD.setAttr(Comm.createKeyval(), new Object()); MPI.Finalize();");
+        assertEquals(13, run.code());
+        assertTrue(
+                names(run, "the value of an attribute cannot be serialized"),
+                run.err().toString());
+    }
+
+    @Test
     void shouldNameTheProcessThatWasKilled() throws Exception {
         Run run = runBody(
                 3,

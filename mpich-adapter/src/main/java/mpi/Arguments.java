@@ -1,0 +1,47 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What arguments must be. A call with a communicator raises the fault there; one without has no error handler, and
+ * throws.
+ *
+ * <p>Threading: without state.
+ */
+final class Arguments {
+    private Arguments() {}
+
+    /**
+     * Returns the argument if it is not null.
+     *
+     * @param errorClass a class of {@link ErrorClass}
+     * @param what the argument, as in "the group"
+     */
+    static <T> T present(@Nullable T argument, int errorClass, String what) {
+        if (argument == null) {
+            throw new MpiFault(errorClass, what + " is null: expected another value");
+        }
+        return argument;
+    }
+
+    /** Calls what has no communicator, hence no error handler: a fault becomes an {@link MPIException}. */
+    static <T> T unhandled(Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (MpiFault e) {
+            throw new MPIException(e.errorClass(), e.getMessage(), e);
+        }
+    }
+
+    /** As {@link #unhandled(Supplier)}, for a call without a result. */
+    static void unhandled(Runnable call) {
+        try {
+            call.run();
+        } catch (MpiFault e) {
+            throw new MPIException(e.errorClass(), e.getMessage(), e);
+        }
+    }
+}
