@@ -1,6 +1,8 @@
 package io.madeleine.pmm.spi;
 
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -63,5 +65,22 @@ public record SocketAdapterConfig(String bind, int port, String advertise) {
             }
         }
         return value;
+    }
+
+    /** The address to bind to, for {@code mad info}; says so if it is no address of this host. Looks up no host name. */
+    public String bindText() {
+        return NUMERIC.matcher(bind).matches() && !isOfThisHost(InetAddress.ofLiteral(bind))
+                ? bind + ", which is no address of this host, so the adapter cannot be opened"
+                : bind;
+    }
+
+    private static boolean isOfThisHost(InetAddress address) {
+        try {
+            return address.isAnyLocalAddress()
+                    || address.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException _) {
+            return true; // nobody knows
+        }
     }
 }

@@ -46,7 +46,7 @@ public final class BipPmm implements ProtocolModule {
         List<String> details = new ArrayList<>();
         config.adapters().forEach((name, adapter) -> {
             Availability offload = config.offload().availability(adapter.bind());
-            details.add("adapter " + name + ": bound to " + adapter.bind() + ", port "
+            details.add("adapter " + name + ": bound to " + adapter.bindText() + ", port "
                     + (adapter.port() == 0 ? "any" : adapter.port()) + ", advertises " + adapter.advertise() + ", "
                     + (offload.on() ? "many datagrams by one call: " : "datagrams one by one: ") + offload.text());
         });

@@ -125,4 +125,20 @@ class BipConfigTest {
         assertTrue(found.contains(key + " is 1 B"), found);
         assertTrue(found.contains("accepted is system, or a size from 4 KiB to 1 GiB"), found);
     }
+
+    @Test
+    void shouldSayThatAnAddressIsNotOfThisHost() {
+        String elsewhere = new BipPmm(with("madeleine.tm.bip.adapters.default.bind = 203.0.113.1"))
+                .availability()
+                .details()
+                .getFirst();
+        assertTrue(elsewhere.contains("203.0.113.1, which is no address of this host"), elsewhere);
+        for (String here : List.of("127.0.0.1", "0.0.0.0", "\"::1\"", "localhost", "no-such-name.invalid")) {
+            String text = new BipPmm(with("madeleine.tm.bip.adapters.default.bind = " + here))
+                    .availability()
+                    .details()
+                    .getFirst();
+            assertFalse(text.contains("no address"), text);
+        }
+    }
 }

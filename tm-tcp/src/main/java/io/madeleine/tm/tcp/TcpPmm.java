@@ -70,7 +70,7 @@ public final class TcpPmm implements ProtocolModule {
         List<String> details = new ArrayList<>();
         config.adapters()
                 .forEach((name, adapter) -> details.add("adapter " + name + ": listens on "
-                        + adapter.bind() + ", port " + (adapter.port() == 0 ? "any" : adapter.port())
+                        + adapter.bindText() + ", port " + (adapter.port() == 0 ? "any" : adapter.port())
                         + ", advertises " + adapter.advertise()));
         new SocketTable()
                 .unavailable()
