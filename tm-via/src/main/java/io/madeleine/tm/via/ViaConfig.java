@@ -25,6 +25,8 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
     static final String ROOT = "madeleine.tm.via";
 
     static final String AUTO = "auto";
+    private static final String OFF = "off";
+    private static final String AUTO_OR_OFF = AUTO + ", " + OFF;
     private static final int MIN_MESSAGE_BYTES = 4096;
     private static final int MAX_MESSAGE_BYTES = 1 << 20;
     private static final int MAX_COUNT = 1024;
@@ -80,7 +82,7 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
         return new ViaConfig(
                 via.bool("enabled"),
                 named(via, "library"),
-                via.oneOf("pin", List.of("off", "mlock")).equals("mlock"),
+                via.oneOf("pin", List.of(OFF, "mlock")).equals("mlock"),
                 adapters(via.at("adapters"), pool, registered, rdma));
     }
 
@@ -91,7 +93,7 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
         return new ConnectionSizes(
                 pool.is("message", AUTO)
                         ? best.messageBytes()
-                        : pool.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
+                        : size(pool, "message", AUTO, MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
                 pool.integer("packets", 2, MAX_COUNT),
                 large,
                 registered(best, registered, large.fromBytes()));
@@ -100,11 +102,11 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
     private static RegisteredSizes registered(BestSizes best, ConfigReader registered, long rdmaFromBytes) {
         int pieceBytes = registered.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES);
         int window = registered.integer("window", 2, MAX_WINDOW);
-        if (registered.is("from", "off")) {
+        if (registered.is("from", OFF)) {
             return RegisteredSizes.OFF;
         }
         boolean isAuto = registered.is("from", AUTO);
-        long fromBytes = isAuto ? best.registeredFromBytes() : registered.bytes("from", 1, Integer.MAX_VALUE);
+        long fromBytes = isAuto ? best.registeredFromBytes() : size(registered, "from", AUTO_OR_OFF, 1, Integer.MAX_VALUE);
         if (isAuto && fromBytes >= rdmaFromBytes) {
             return RegisteredSizes.OFF; // via/rdma takes all of them
         }
@@ -112,24 +114,30 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
             throw registered.wrong(
                     "from",
                     String.valueOf(fromBytes),
-                    "less than " + ROOT + ".rdma.from, " + rdmaFromBytes + ", or off");
+                    AUTO_OR_OFF + ", or less than " + ROOT + ".rdma.from, " + rdmaFromBytes);
         }
         return new RegisteredSizes(fromBytes, pieceBytes, window);
     }
 
     private static RdmaSizes rdma(BestSizes best, ConfigReader rdma) {
-        long fromBytes = rdma.is("from", "off")
+        long fromBytes = rdma.is("from", OFF)
                 ? Long.MAX_VALUE
-                : rdma.is("from", AUTO) ? best.rdmaFromBytes() : rdma.bytes("from", 1, Integer.MAX_VALUE);
+                : rdma.is("from", AUTO) ? best.rdmaFromBytes() : size(rdma, "from", AUTO_OR_OFF, 1, Integer.MAX_VALUE);
         return new RdmaSizes(
                 fromBytes,
                 rdma.bytes("chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
                 rdma.bytes("first-chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
                 rdma.integer("grants", 1, MAX_GRANTS),
                 rdma.integer("headers", 1, MAX_HEADERS),
-                rdma.is("keep", "off") ? 0 : rdma.bytes("keep", 0, Integer.MAX_VALUE),
+                rdma.is("keep", OFF) ? 0 : size(rdma, "keep", OFF, 0, Integer.MAX_VALUE),
                 rdma.integer("keep-count", 0, MAX_KEPT),
                 rdma.bool("trust-native"));
+    }
+
+    /** Reads a size in bytes; the error text names the words that the key accepts, too. */
+    private static int size(ConfigReader reader, String key, String words, int least, int most) {
+        return (int) reader.bytes(
+                key, least, most, words + ", or a size from " + least + " B to " + most + " B, as in \"64 KiB\"");
     }
 
     private static Optional<String> named(ConfigReader reader, String key) {

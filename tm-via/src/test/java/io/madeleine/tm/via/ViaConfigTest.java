@@ -138,4 +138,14 @@ class ViaConfigTest {
         assertRefused("rdma.chunk = 1", "rdma.chunk");
         assertRefused("rdma.grants = 33", "rdma.grants", "1 to 32");
     }
+
+    @Test
+    void shouldNameTheWordsThatAKeyAcceptsBesidesSizes() {
+        assertRefused("rdma.from = banana", "rdma.from is banana", "accepted is auto, off, or a size from 1 B to");
+        assertRefused("rdma.from = 0", "rdma.from is 0", "accepted is auto, off, or a size from 1 B to");
+        assertRefused("registered.from = banana", "registered.from", "accepted is auto, off, or a size from 1 B to");
+        assertRefused("registered.from = 16 KiB", "registered.from", "accepted is auto, off, or less than");
+        assertRefused("pool.message = banana", "pool.message", "accepted is auto, or a size from 4096 B to 1048576 B");
+        assertRefused("rdma.keep = banana", "rdma.keep", "accepted is off, or a size from 0 B to");
+    }
 }
