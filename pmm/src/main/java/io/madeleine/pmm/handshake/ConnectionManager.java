@@ -237,7 +237,8 @@ public final class ConnectionManager {
         } else if (wanted.request().deadlineNs() - nowNs <= 0) {
             String last = wanted.lastFailure().isEmpty() ? lastFailure : wanted.lastFailure();
             if (wanted.request().initiator()) {
-                wanted.fail("the deadline has come, and " + last + "; is the channel configured on network " + family
+                String why = last.isEmpty() ? "the peer has not answered" : last;
+                wanted.fail("the deadline has come, and " + why + "; is the channel configured on network " + family
                         + " in both processes?");
             } else {
                 wanted.fail("the peer did not call until the deadline"

@@ -115,6 +115,22 @@ public record InternetAddress(String hostTag, List<String> hosts, int port) {
     }
 
     /**
+     * What an error text adds about a peer that does not answer at its loopback address.
+     *
+     * @param address the loopback address
+     * @param key the key that sets where an adapter of the same name listens
+     */
+    public static String loopbackHint(String address, String key) {
+        return ": its address " + address + " is a loopback address, which reaches no other host or container; if the"
+                + " peer runs in another one, set " + key + " there";
+    }
+
+    /** {@link #loopbackHint} if only processes of the same host can reach the address; otherwise empty. */
+    public String hint(String key) {
+        return isLoopbackOnly() ? loopbackHint(hosts.getFirst(), key) : "";
+    }
+
+    /**
      * Parses an address that a peer published.
      *
      * @param family the name of the network, for the error text

@@ -470,6 +470,13 @@ class ConnectionManagerTest {
     }
 
     @Test
+    void shouldSayThatThePeerHasNotAnsweredIfNothingElseIsKnown() {
+        PendingConnection calling = left.request(RIGHT, true, 42);
+        pass(DEADLINE_NS);
+        assertContains("the deadline has come, and the peer has not answered; is the channel", failureOf(calling));
+    }
+
+    @Test
     void shouldLetAnAuthenticatedPeerWaitForItsTimeAndNotForLonger() {
         PendingConnection calling = left.request(RIGHT, true, 42);
         Line line = new Line(left, calling, right);

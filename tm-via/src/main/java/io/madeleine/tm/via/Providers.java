@@ -86,7 +86,12 @@ final class Providers {
     }
 
     private static boolean hasInternetAddresses(AdapterConfig adapter) {
-        return adapter.provider().filter(name -> SOFTWARE.contains(core(name))).isPresent();
+        return adapter.provider().filter(Providers::hasInternetAddresses).isPresent();
+    }
+
+    /** Whether the endpoints of this provider have internet addresses. */
+    static boolean hasInternetAddresses(String provider) {
+        return SOFTWARE.contains(core(provider));
     }
 
     /** Why the address of an adapter cannot be its own; libfabric would tell only when an endpoint is enabled. */

@@ -158,7 +158,12 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         if (isShared && !peer.get().isOnHostOf(address)) {
             return Optional.of("it is on another host, which the provider shm does not reach");
         }
-        return Optional.empty();
+        return peer.get().unreachableFrom(address, addressKey());
+    }
+
+    /** The key of a peer's adapter with the same name. */
+    private String addressKey() {
+        return ViaConfig.ROOT + ".adapters." + name + ".address";
     }
 
     @Override
@@ -229,6 +234,12 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             boolean _ = wanted.fail("its address is not one of this release of via");
             return;
         }
+        Optional<String> obstacle = peer.get().unreachableFrom(address, addressKey());
+        if (obstacle.isPresent()) {
+            boolean _ = wanted.fail(obstacle.get());
+            return;
+        }
+        wanted.note(peer.get().silence(addressKey()));
         try {
             ViaConnection line = newLine(
                     peer.get().name(),
@@ -348,6 +359,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             if (wanted == null || opening.isEmpty()) {
                 return;
             }
+            wanted.note("the peer has taken the call, and has not answered the handshake");
             boolean _ = line.opened(opening.get(), MessageFlyweight.word(memory, at));
             Handshake handshake = manager.call(wanted, line, System.nanoTime());
             line.use(handshake);

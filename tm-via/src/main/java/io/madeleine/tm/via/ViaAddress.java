@@ -1,8 +1,14 @@
 package io.madeleine.tm.via;
 
+import io.madeleine.pmm.spi.InternetAddress;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
 
@@ -21,6 +27,13 @@ import java.util.Optional;
 record ViaAddress(String provider, String host, String pidNamespace, long pid, long startTicks, String nameText) {
     private static final String FORMAT = "via3";
     private static final int PARTS = 7;
+
+    /** Linux: the families of {@code sockaddr_in} and {@code sockaddr_in6}, and their sizes. */
+    private static final int AF_INET = 2;
+
+    private static final int AF_INET6 = 10;
+    private static final int SOCKET_ADDRESS_BYTES = 16;
+    private static final int SOCKET_ADDRESS_6_BYTES = 28;
 
     /** The address of this process's endpoint. */
     static ViaAddress own(String provider, byte[] name) {
@@ -78,6 +91,56 @@ record ViaAddress(String provider, String host, String pidNamespace, long pid, l
     /** Whether both processes run on the same host, as far as this can be told. */
     boolean isOnHostOf(ViaAddress other) {
         return !host.isEmpty() && host.equals(other.host);
+    }
+
+    /** Whether the processes certainly run on different hosts. */
+    private boolean isElsewhere(ViaAddress other) {
+        return !host.isEmpty() && !other.host.isEmpty() && !host.equals(other.host);
+    }
+
+    /** The loopback address that the endpoint is bound to; empty if it has another address, or none of the internet. */
+    Optional<String> loopback() {
+        byte[] name = name();
+        if (!Providers.hasInternetAddresses(provider) || name.length < SOCKET_ADDRESS_BYTES) {
+            return Optional.empty();
+        }
+        int family = ByteBuffer.wrap(name).order(ByteOrder.nativeOrder()).getShort(0);
+        try {
+            if (family == AF_INET) {
+                return loopback(Arrays.copyOfRange(name, 4, 8));
+            }
+            return family == AF_INET6 && name.length >= SOCKET_ADDRESS_6_BYTES
+                    ? loopback(Arrays.copyOfRange(name, 8, 24))
+                    : Optional.empty();
+        } catch (UnknownHostException _) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<String> loopback(byte[] bytes) throws UnknownHostException {
+        return Optional.of(InetAddress.getByAddress(bytes))
+                .filter(InetAddress::isLoopbackAddress)
+                .map(InetAddress::getHostAddress);
+    }
+
+    /**
+     * Why the process with that address does not reach this one's host; empty if the addresses show no obstacle.
+     *
+     * @param key the key that sets the address of this one's endpoint
+     */
+    Optional<String> unreachableFrom(ViaAddress other, String key) {
+        return loopback()
+                .filter(_ -> isElsewhere(other))
+                .map(address -> "the peer is on another host, and its address " + address
+                        + " is a loopback address; set " + key + " there to an address of that host");
+    }
+
+    /** What an error text says while the process has not answered; the key sets the address of its endpoint. */
+    String silence(String key) {
+        return "the peer has not answered"
+                + loopback()
+                        .map(address -> InternetAddress.loopbackHint(address, key))
+                        .orElse("");
     }
 
     private boolean isComparable(ViaAddress own) {
