@@ -157,8 +157,11 @@ final class BipAdapter implements Adapter {
     private void call(BipCall call) {
         PendingConnection wanted = call.wanted();
         List<InetSocketAddress> places;
+        String hint;
         try {
-            places = InternetAddress.parse(wanted.request().peerAddress(), "bip").resolve().stream()
+            InternetAddress peer = InternetAddress.parse(wanted.request().peerAddress(), "bip");
+            hint = peer.hint(bindKey());
+            places = peer.resolve().stream()
                     .filter(place -> !place.isUnresolved())
                     .toList();
         } catch (IllegalArgumentException e) {
@@ -170,7 +173,7 @@ final class BipAdapter implements Adapter {
                     + ".adapters.NAME.advertise at the peer");
             return;
         }
-        wanted.note("the peer has not answered");
+        wanted.note("the peer has not answered" + hint);
         long nowNs = System.nanoTime();
         Endpoint end = Endpoint.initiator(settings, rings, grants, newId(), nowNs);
         BipConnection line = new BipConnection(progress, end, places, call);
@@ -337,7 +340,12 @@ final class BipAdapter implements Adapter {
 
     @Override
     public Optional<String> unreachable(String peerAddress) {
-        return InternetAddress.unreachable(peerAddress, "bip", BipConfig.PATH + ".adapters." + name + ".bind");
+        return InternetAddress.unreachable(peerAddress, "bip", bindKey());
+    }
+
+    /** The key of a peer's adapter with the same name. */
+    private String bindKey() {
+        return BipConfig.PATH + ".adapters." + name + ".bind";
     }
 
     @Override
