@@ -173,7 +173,7 @@ final class BipAdapter implements Adapter {
                     + ".adapters.NAME.advertise at the peer");
             return;
         }
-        wanted.note("the peer has not answered" + hint);
+        call.begin("the peer has not answered" + hint);
         long nowNs = System.nanoTime();
         Endpoint end = Endpoint.initiator(settings, rings, grants, newId(), nowNs);
         BipConnection line = new BipConnection(progress, end, places, call);

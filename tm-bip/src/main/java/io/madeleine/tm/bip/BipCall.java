@@ -10,6 +10,8 @@ import io.madeleine.pmm.handshake.PendingConnection;
 final class BipCall {
     private final BipAdapter adapter;
     private final PendingConnection wanted;
+    private String silence = "";
+    private boolean isAnswered;
 
     BipCall(BipAdapter adapter, PendingConnection wanted) {
         this.adapter = adapter;
@@ -20,8 +22,25 @@ final class BipCall {
         return wanted;
     }
 
-    /** An attempt has failed, and neither side has refused: makes another one, until the deadline of the request. */
-    void again() {
+    /** An attempt begins; the error text says this if the peer answers none. */
+    void begin(String whileSilent) {
+        if (silence.isEmpty()) {
+            wanted.note(whileSilent);
+        }
+        silence = whileSilent;
+    }
+
+    /**
+     * An attempt has failed, and neither side has refused: makes another one, until the deadline of the request. The
+     * error text says why the attempt failed, if the peer has answered one.
+     *
+     * @param answered whether the peer has answered this attempt
+     */
+    void again(boolean answered) {
+        isAnswered |= answered;
+        if (!isAnswered) {
+            wanted.note(silence);
+        }
         if (!wanted.isDone()) {
             adapter.callAgain(this);
         }

@@ -496,9 +496,14 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         } finally {
             lock.unlock();
         }
-        return reason.isEmpty()
-                ? "the peer closed the connection during " + step + "; its log tells why"
-                : "the peer was lost during " + step + ": " + reason;
+        if (!reason.isEmpty()) {
+            return "the peer was lost during " + step + ": " + reason;
+        }
+        return "the peer closed the connection during " + step
+                + (call == null
+                        ? ": the attempt took it longer than its " + BipConfig.PATH + ".handshake.timeout, and it"
+                                + " tries again, or its error tells why"
+                        : "; its log tells why");
     }
 
     /** Both ends can derive keys: an endpoint with protection takes over. */
@@ -563,12 +568,13 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     @Override
     public void failed(byte[] lastFrame, String reason, boolean decided) {
+        boolean isAnswered = remoteId() != 0;
         if (lastFrame.length > 0) {
             send(lastFrame);
         }
         close();
         if (call != null && !decided) {
-            call.again();
+            call.again(isAnswered);
         }
     }
 

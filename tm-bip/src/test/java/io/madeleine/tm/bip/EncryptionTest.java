@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -181,6 +183,33 @@ class EncryptionTest {
             assertContains("during the TLS handshake: it has acknowledged nothing for madeleine.peer-timeout", said);
             assertFalse(said.contains("its log tells why"), said);
             assertFalse(calling.isDone() || answering.isDone() && !answering.isCompletedExceptionally());
+        }
+    }
+
+    /** The caller does not log it, since it calls again. */
+    @Test
+    void shouldAllowForACallerThatDroppedAnAttemptThatTookTooLong() throws Exception {
+        String settings = "madeleine.tm.bip.handshake.timeout = 1s";
+        try (Pair pair = new Pair(left + settings, right);
+                TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
+            AtomicBoolean isAccepted = new AtomicBoolean();
+            router.show(datagram ->
+                    isAccepted.compareAndSet(false, datagram[DatagramLayout.KIND_OFFSET] == DatagramLayout.ACCEPT));
+            CompletableFuture<ProtocolConnection> calling =
+                    pair.left.connect("late", pair.right, router.address(), true);
+            pair.driveUntil(isAccepted::get);
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(1500)) {
+                pair.left.poll();
+            }
+            while (pair.right.log.lines().isEmpty()) {
+                pair.right.poll();
+                assertTrue(System.nanoTime() - startNs < Pair.PATIENCE.toNanos(), "nothing happens");
+            }
+            String said = String.join("\n", pair.right.log.lines());
+            assertContains("the peer closed the connection during the TLS handshake: the attempt took it longer", said);
+            assertContains("its madeleine.tm.bip.handshake.timeout, and it tries again, or its error tells why", said);
+            assertFalse(calling.isDone());
         }
     }
 

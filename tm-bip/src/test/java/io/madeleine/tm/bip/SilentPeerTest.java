@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.bip.protocol.DatagramLayout;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -51,6 +53,35 @@ class SilentPeerTest {
                             + " address, which reaches no other host or container; if the peer runs in another one,"
                             + " set madeleine.tm.bip.adapters.default.bind there",
                     said);
+        }
+    }
+
+    /** As on a busy machine: the peer answers, but not in time. */
+    @Test
+    void shouldSayThatTheHandshakeTookTooLongIfThePeerHasAnswered() throws IOException {
+        String settings = "madeleine.tm.bip.handshake.timeout = 400ms";
+        try (Pair pair = new Pair(settings, "");
+                TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
+            router.show(datagram -> {
+                if (datagram[DatagramLayout.KIND_OFFSET] == DatagramLayout.DATA) {
+                    datagram[DatagramLayout.HEADER_BYTES] ^= 4;
+                }
+            });
+            String said = failure(pair, call(pair, router.address(), Duration.ofSeconds(2)));
+            assertContains(
+                    "the deadline has come, and the handshake took longer than 400 ms"
+                            + " (madeleine.tm.bip.handshake.timeout); is the channel",
+                    said);
+        }
+    }
+
+    @Test
+    void shouldNotSayThatTheHandshakeOfASilentPeerTookTooLong() {
+        try (Pair pair = new Pair("madeleine.tm.bip.handshake.timeout = 50ms", "")) {
+            String nobody = InternetAddress.of(new InetSocketAddress("127.0.0.1", 11), "auto")
+                    .toString();
+            String said = failure(pair, call(pair, nobody, Duration.ofMillis(200)));
+            assertContains("the deadline has come, and the peer has not answered", said);
         }
     }
 }
