@@ -106,7 +106,8 @@ record ViaConfig(boolean enabled, Optional<String> library, boolean pins, List<A
             return RegisteredSizes.OFF;
         }
         boolean isAuto = registered.is("from", AUTO);
-        long fromBytes = isAuto ? best.registeredFromBytes() : size(registered, "from", AUTO_OR_OFF, 1, Integer.MAX_VALUE);
+        long fromBytes =
+                isAuto ? best.registeredFromBytes() : size(registered, "from", AUTO_OR_OFF, 1, Integer.MAX_VALUE);
         if (isAuto && fromBytes >= rdmaFromBytes) {
             return RegisteredSizes.OFF; // via/rdma takes all of them
         }
