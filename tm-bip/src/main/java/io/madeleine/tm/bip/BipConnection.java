@@ -501,8 +501,8 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         }
         return "the peer closed the connection during " + step
                 + (call == null
-                        ? ": the attempt took it longer than its " + BipConfig.PATH + ".handshake.timeout, and it"
-                                + " tries again, or its error tells why"
+                        ? "; its error tells why, unless it tries again because its attempt took longer than its "
+                                + BipConfig.PATH + ".handshake.timeout"
                         : "; its log tells why");
     }
 
