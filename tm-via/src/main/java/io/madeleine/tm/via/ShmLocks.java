@@ -11,11 +11,11 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Frees the locks that dead processes hold over the provider shm.
  *
- * <p>In libfabric 1.17 the memory of each endpoint has a spin lock. The owner holds it while it polls; another process
- * holds it while it sends to the owner. If a process is killed while it holds the lock of its own memory, every thread
- * that sends to it spins within libfabric. So a thread looks twice a second at the locks of all processes to which this
- * one has connections. A lock that is held in two looks, and whose process has ended, is freed. The message then goes
- * to memory that nobody reads any more.
+ * <p>In libfabric 1.17 the memory of each endpoint has a spin lock. The owner holds it while it polls; another
+ * process holds it while it sends to the owner. If a process is killed while it holds the lock of its own memory,
+ * every thread that sends to it spins within libfabric. So a thread looks twice a second at the locks of all
+ * processes to which this one has connections, or with which it shares remote memory. A lock that is held in two
+ * looks, and whose process has ended, is freed. The message then goes to memory that nobody reads any more.
  *
  * <p>The layout is that of libfabric 1.17 and of glibc on x86-64; elsewhere nothing is watched.
  *

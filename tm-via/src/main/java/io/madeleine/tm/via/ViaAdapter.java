@@ -206,9 +206,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     CompletableFuture<ProtocolConnection> connect(String channel, ConnectionRequest request) {
         PendingConnection wanted = manager.prepare(channel, request);
-        if (isShared) {
-            ViaAddress.read(request.peerAddress()).ifPresent(locks::add);
-        }
+        watch(request.peerAddress());
         lock.lock();
         try {
             manager.request(wanted);
@@ -458,6 +456,13 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 .filter(peer -> peer.provider().equals(address.provider()))
                 .map(ViaAddress::name)
                 .orElseGet(() -> new byte[0]);
+    }
+
+    @Override
+    public void watch(String text) {
+        if (isShared) {
+            ViaAddress.read(text).ifPresent(locks::add);
+        }
     }
 
     @Override

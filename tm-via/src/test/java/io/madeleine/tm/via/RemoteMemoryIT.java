@@ -1,9 +1,11 @@
 package io.madeleine.tm.via;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.RemoteCompletion;
@@ -15,14 +17,21 @@ import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -125,6 +134,48 @@ class RemoteMemoryIT {
             }
             stream(side, attached, source);
         }
+    }
+
+    @Test
+    void shouldHearOfTheDeathOfAProcessThatHeldItsLock() throws Exception {
+        String session = "remote-" + System.nanoTime();
+        ViaPmm driver = Fabrics.driver("shm", "");
+        BufferedReader said = start("shm", session);
+        byte[] descriptor = HexFormat.of().parseHex(said.readLine());
+        try (Side side = new Side(driver, session, 1)) {
+            AttachedMemory attached = side.adapter.remoteMemory().orElseThrow().attach(descriptor);
+            MemorySegment source = side.arenas.lasting().allocate(8, 8);
+            MemorySegment head = headOfItsMemory();
+            assumeTrue(head.get(ValueLayout.JAVA_BYTE, 0) == 4, "not the layout of libfabric 1.17");
+            process.destroyForcibly().waitFor();
+            head.set(ValueLayout.JAVA_INT, ShmMemory.LOCK, 0); // as if it had been killed while it polled
+            AtomicBoolean isBack = new AtomicBoolean();
+            freeLater(isBack, head);
+            RemoteMemoryException failure = assertThrows(
+                    RemoteMemoryException.class, () -> run(side, done -> attached.put(source, 0, 0, 8, done)));
+            assertFalse(isBack.getAndSet(true), "the put waited for the lock of a process that has ended");
+            assertEquals(Kind.LOST, failure.kind());
+        }
+    }
+
+    private MemorySegment headOfItsMemory() throws Exception {
+        String prefix = "madeleine-via-";
+        try (DirectoryStream<Path> files =
+                        Files.newDirectoryStream(Path.of("/dev/shm"), prefix + "*-" + process.pid() + "-*");
+                FileChannel channel =
+                        FileChannel.open(files.iterator().next(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, ShmMemory.HEAD_BYTES, Arena.ofAuto());
+        }
+    }
+
+    /** Frees the lock after a while if the put is not back, so that the test ends, too, if the adapter does not. */
+    private static void freeLater(AtomicBoolean isBack, MemorySegment head) {
+        Thread.ofPlatform().daemon().start(() -> {
+            LockSupport.parkNanos(2 * SOON_NS);
+            if (isBack.compareAndSet(false, true)) {
+                head.set(ValueLayout.JAVA_INT, ShmMemory.LOCK, 1);
+            }
+        });
     }
 
     /** Puts until the process is dead, several at a time, and expects that all of them end soon afterwards. */
