@@ -67,7 +67,7 @@ public record SocketAdapterConfig(String bind, int port, String advertise) {
         return value;
     }
 
-    /** The address to bind to, for {@code mad info}; says so if it is no address of this host. Looks up no host name. */
+    /** The address to bind to, for {@code mad info}; says if it is none of this host. Looks up no host name. */
     public String bindText() {
         return NUMERIC.matcher(bind).matches() && !isOfThisHost(InetAddress.ofLiteral(bind))
                 ? bind + ", which is no address of this host, so the adapter cannot be opened"
