@@ -16,6 +16,7 @@ import java.util.Map;
 final class Peers {
     private final ViaPort port;
     private final boolean haveFiles;
+    private final ShmLocks locks;
     private final Map<String, Peer> byName = new HashMap<>();
     private final Map<Long, String> names = new HashMap<>();
 
@@ -32,10 +33,12 @@ final class Peers {
      * Knows no peer.
      *
      * @param haveFiles whether each endpoint has a file, as those of the provider shm
+     * @param locks watches the locks of processes whose endpoints have files
      */
-    Peers(ViaPort port, boolean haveFiles) {
+    Peers(ViaPort port, boolean haveFiles, ShmLocks locks) {
         this.port = port;
         this.haveFiles = haveFiles;
+        this.locks = locks;
     }
 
     /** Whether there may be an endpoint with this name. */
@@ -54,6 +57,9 @@ final class Peers {
         if (peer == null) {
             if (!mayExist(name)) {
                 throw new FabricException(0, "the peer's endpoint does not exist any more");
+            }
+            if (haveFiles) {
+                locks.add(name); // before anything is sent to it
             }
             peer = new Peer(port.addPeer(name));
             LocalEndpoints.use(text);

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -88,15 +89,23 @@ final class ShmFiles {
     }
 
     private static boolean isOfDeadProcess(String name, ViaAddress own) {
+        return process(name, own).filter(process -> process.isDead(own)).isPresent();
+    }
+
+    /** The address of an endpoint; empty if the process with the address {@code own} cannot see that one's process. */
+    static Optional<ViaAddress> address(byte[] endpoint, ViaAddress own) {
+        return process(fileName(endpoint), own).map(process -> process.ofEndpoint(endpoint));
+    }
+
+    private static Optional<ViaAddress> process(String name, ViaAddress own) {
         Matcher parts = NAME.matcher(name);
         if (!parts.matches() || !parts.group(1).equals(namespace(own))) {
-            return false;
+            return Optional.empty();
         }
         try {
-            return own.ofProcess(Long.parseLong(parts.group(2)), Long.parseLong(parts.group(3)))
-                    .isDead(own);
+            return Optional.of(own.ofProcess(Long.parseLong(parts.group(2)), Long.parseLong(parts.group(3))));
         } catch (NumberFormatException _) {
-            return false;
+            return Optional.empty();
         }
     }
 }

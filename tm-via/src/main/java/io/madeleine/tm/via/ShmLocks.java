@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>In libfabric 1.17 the memory of each endpoint has a spin lock. The owner holds it while it polls; another
  * process holds it while it sends to the owner. If a process is killed while it holds the lock of its own memory,
  * every thread that sends to it spins within libfabric. So a thread looks twice a second at the locks of all
- * processes to which this one has connections, or with which it shares remote memory. A lock that is held in two
- * looks, and whose process has ended, is freed. The message then goes to memory that nobody reads any more.
+ * processes to which this one sends. A lock that is held in two looks, and whose process has ended, is freed. The
+ * message then goes to memory that nobody reads any more.
  *
  * <p>The layout is that of libfabric 1.17 and of glibc on x86-64; elsewhere nothing is watched.
  *
@@ -46,12 +46,13 @@ final class ShmLocks implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("madeleine-via-shm").unstarted(this::watch);
     }
 
-    /** Watches the lock of a process, if it is another one and its memory looks as expected. */
-    void add(ViaAddress process) {
+    /** Watches the lock of the process of an endpoint, if it is another one and its memory looks as expected. */
+    void add(byte[] endpoint) {
+        ViaAddress process = ShmFiles.address(endpoint, own).orElse(own);
         if (process.pid() == own.pid() || closed) {
             return;
         }
-        watched.computeIfAbsent(process.toString(), _ -> {
+        watched.computeIfAbsent(process.nameText(), _ -> {
             MemorySegment head = ShmMemory.headOf(process);
             return head == null ? null : new Watched(process, head);
         });

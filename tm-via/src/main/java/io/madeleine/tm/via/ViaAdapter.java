@@ -118,9 +118,9 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 sizes.rdma().keptCount(),
                 sizes.rdma().trustsNative());
         this.address = ViaAddress.own(info.provider(), port.name());
-        this.peers = new Peers(port, isShared);
-        this.processes = new PeerProcesses(address);
         this.locks = new ShmLocks(address);
+        this.peers = new Peers(port, isShared, locks);
+        this.processes = new PeerProcesses(address);
         if (isShared) {
             LocalEndpoints.open(localName());
         }
@@ -206,7 +206,6 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     CompletableFuture<ProtocolConnection> connect(String channel, ConnectionRequest request) {
         PendingConnection wanted = manager.prepare(channel, request);
-        watch(request.peerAddress());
         lock.lock();
         try {
             manager.request(wanted);
@@ -230,11 +229,6 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         Optional<ViaAddress> peer = ViaAddress.read(wanted.request().peerAddress());
         if (peer.isEmpty()) {
             boolean _ = wanted.fail("its address is not one of this release of via");
-            return;
-        }
-        Optional<String> obstacle = peer.get().unreachableFrom(address, addressKey());
-        if (obstacle.isPresent()) {
-            boolean _ = wanted.fail(obstacle.get());
             return;
         }
         wanted.note(peer.get().silence(addressKey()));
@@ -456,13 +450,6 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
                 .filter(peer -> peer.provider().equals(address.provider()))
                 .map(ViaAddress::name)
                 .orElseGet(() -> new byte[0]);
-    }
-
-    @Override
-    public void watch(String text) {
-        if (isShared) {
-            ViaAddress.read(text).ifPresent(locks::add);
-        }
     }
 
     @Override

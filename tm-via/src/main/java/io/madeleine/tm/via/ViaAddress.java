@@ -83,6 +83,12 @@ record ViaAddress(String provider, String host, String pidNamespace, long pid, l
         return new ViaAddress(provider, host, pidNamespace, otherPid, otherStartTicks, "");
     }
 
+    /** The address of an endpoint of the same process. */
+    ViaAddress ofEndpoint(byte[] name) {
+        return new ViaAddress(
+                provider, host, pidNamespace, pid, startTicks, HexFormat.of().formatHex(name));
+    }
+
     /** The name of the endpoint. */
     byte[] name() {
         return HexFormat.of().parseHex(nameText);

@@ -17,12 +17,10 @@ import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,7 +29,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -136,42 +133,50 @@ class RemoteMemoryIT {
         }
     }
 
-    @Test
-    void shouldHearOfTheDeathOfAProcessThatHeldItsLock() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldHearOfTheDeathOfAProcessThatHeldItsLock(boolean isAttached) throws Exception {
         String session = "remote-" + System.nanoTime();
         ViaPmm driver = Fabrics.driver("shm", "");
         BufferedReader said = start("shm", session);
         byte[] descriptor = HexFormat.of().parseHex(said.readLine());
         try (Side side = new Side(driver, session, 1)) {
-            AttachedMemory attached = side.adapter.remoteMemory().orElseThrow().attach(descriptor);
+            RemoteMemory remote = side.adapter.remoteMemory().orElseThrow();
+            AttachedMemory attached = isAttached ? remote.attach(descriptor) : null;
             MemorySegment source = side.arenas.lasting().allocate(8, 8);
-            MemorySegment head = headOfItsMemory();
-            assumeTrue(head.get(ValueLayout.JAVA_BYTE, 0) == 4, "not the layout of libfabric 1.17");
+            MemorySegment head = headOfItsMemory(side);
             process.destroyForcibly().waitFor();
             head.set(ValueLayout.JAVA_INT, ShmMemory.LOCK, 0); // as if it had been killed while it polled
             AtomicBoolean isBack = new AtomicBoolean();
             freeLater(isBack, head);
-            RemoteMemoryException failure = assertThrows(
-                    RemoteMemoryException.class, () -> run(side, done -> attached.put(source, 0, 0, 8, done)));
-            assertFalse(isBack.getAndSet(true), "the put waited for the lock of a process that has ended");
+            RemoteMemoryException failure = assertThrows(RemoteMemoryException.class, () -> {
+                if (attached == null) {
+                    remote.attach(descriptor);
+                } else {
+                    run(side, done -> attached.put(source, 0, 0, 8, done));
+                }
+            });
+            assertFalse(isBack.getAndSet(true), "a thread waited for the lock of a process that has ended");
             assertEquals(Kind.LOST, failure.kind());
         }
     }
 
-    private MemorySegment headOfItsMemory() throws Exception {
-        String prefix = "madeleine-via-";
-        try (DirectoryStream<Path> files =
-                        Files.newDirectoryStream(Path.of("/dev/shm"), prefix + "*-" + process.pid() + "-*");
-                FileChannel channel =
-                        FileChannel.open(files.iterator().next(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return channel.map(FileChannel.MapMode.READ_WRITE, 0, ShmMemory.HEAD_BYTES, Arena.ofAuto());
+    private MemorySegment headOfItsMemory(Side side) throws Exception {
+        String pattern = "madeleine-via-*-" + process.pid() + "-*";
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of("/dev/shm"), pattern)) {
+            byte[] endpoint = ("fi_shm://" + files.iterator().next().getFileName()).getBytes(StandardCharsets.UTF_8);
+            ViaAddress own = ViaAddress.read(side.adapter.address()).orElseThrow();
+            MemorySegment head =
+                    ShmMemory.headOf(ShmFiles.address(endpoint, own).orElseThrow());
+            assumeTrue(head != null, "not the layout of libfabric 1.17");
+            return head;
         }
     }
 
-    /** Frees the lock after a while if the put is not back, so that the test ends, too, if the adapter does not. */
+    /** Frees the lock after a while if the thread is not back, so that the test ends, too, if the adapter does not. */
     private static void freeLater(AtomicBoolean isBack, MemorySegment head) {
         Thread.ofPlatform().daemon().start(() -> {
-            LockSupport.parkNanos(2 * SOON_NS);
+            LockSupport.parkNanos(3 * SOON_NS);
             if (isBack.compareAndSet(false, true)) {
                 head.set(ValueLayout.JAVA_INT, ShmMemory.LOCK, 1);
             }

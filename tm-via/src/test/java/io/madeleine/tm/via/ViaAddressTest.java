@@ -42,7 +42,7 @@ class ViaAddressTest {
     }
 
     @Test
-    void shouldNotCallALoopbackAddressOfAnotherHost() {
+    void shouldSayThatALoopbackAddressOfAnotherHostIsUnreachable() {
         try (Side side = new Side(Fabrics.driver("tcp;ofi_rxm", ""), "elsewhere-" + System.nanoTime(), 1)) {
             ViaAddress own = ViaAddress.read(side.adapter.address()).orElseThrow();
             assertTrue(side.adapter.unreachable(own.toString()).isEmpty());
@@ -53,10 +53,6 @@ class ViaAddressTest {
                     address(own.provider(), "elsewhere", own.nameText()).toString();
             String why = side.adapter.unreachable(elsewhere).orElseThrow();
             assertTrue(why.contains("another host, and its address 127.0.0.1 is a loopback address; set " + KEY), why);
-            var calling = side.connect(new ProcessIdentity(2, 0), elsewhere, "test", true);
-            side.poll();
-            String said = assertThrows(CompletionException.class, calling::join).getMessage();
-            assertTrue(said.contains(why), said);
         }
     }
 

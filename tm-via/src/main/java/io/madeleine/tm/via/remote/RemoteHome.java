@@ -42,9 +42,6 @@ public interface RemoteHome {
     /** The name of the endpoint with this address, which is not trusted; empty if it is none. */
     byte[] nameIn(String address);
 
-    /** This process sends to the one with this address from now on, and must not wait for it once it has ended. */
-    void watch(String address);
-
     /** Whether the process with this address has certainly ended. */
     boolean isDead(String address);
 }

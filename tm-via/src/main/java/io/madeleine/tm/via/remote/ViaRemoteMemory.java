@@ -456,7 +456,6 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
             warn(e);
             return;
         }
-        home.watch(message.address());
         boolean holds = false;
         try {
             Optional<RemoteMessage.Place> place = export == null
@@ -486,7 +485,6 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
     private void onAttached(RemoteMessage message) {
         Asked request = asked.remove(message.number());
         if (request != null && request.key == message.key()) {
-            home.watch(message.address());
             Target target = new Target(
                     request.peer, message.place().base(), message.place().rights());
             ViaAttachment made = new ViaAttachment(this, transfers, target, message);
