@@ -22,9 +22,21 @@ final class Arguments {
      */
     static <T> T present(@Nullable T argument, int errorClass, String what) {
         if (argument == null) {
-            throw new MpiFault(errorClass, what + " is null: expected another value");
+            throw new MpiFault(errorClass, isNull(what));
         }
         return argument;
+    }
+
+    /** As {@link #present}, in a call without a communicator. */
+    static <T> T required(@Nullable T argument, int errorClass, String what) {
+        if (argument == null) {
+            throw new MPIException(errorClass, isNull(what), null);
+        }
+        return argument;
+    }
+
+    private static String isNull(String what) {
+        return what + " is null: expected another value";
     }
 
     /** Calls what has no communicator, hence no error handler: a fault becomes an {@link MPIException}. */

@@ -104,7 +104,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Returns the communicator if it is not null. */
     static Comm given(@Nullable Comm comm) {
-        return Arguments.unhandled(() -> Arguments.present(comm, ErrorClass.COMM, "the communicator"));
+        return Arguments.required(comm, MPI.ERR_COMM, "the communicator");
     }
 
     @Override

@@ -1,6 +1,5 @@
 package mpi;
 
-import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.comm.RankGroup;
 import org.jspecify.annotations.Nullable;
 
@@ -32,12 +31,16 @@ public final class Group implements Freeable {
         return all;
     }
 
-    private static Group given(@Nullable Group group) {
-        return Arguments.unhandled(() -> Arguments.present(group, ErrorClass.GROUP, "the group"));
+    private static RankGroup members(@Nullable Group group) {
+        return Arguments.required(group, MPI.ERR_GROUP, "the group").members();
     }
 
     private static int[] ranks(int @Nullable [] ranks) {
-        return Arguments.unhandled(() -> Arguments.present(ranks, ErrorClass.ARG, "the array of ranks"));
+        return Arguments.required(ranks, MPI.ERR_ARG, "the array of ranks");
+    }
+
+    private static int[][] ranges(int[] @Nullable [] ranges) {
+        return Arguments.required(ranges, MPI.ERR_ARG, "the array of ranges");
     }
 
     private static Group of(RankGroup members, Group one, Group other) {
@@ -77,19 +80,19 @@ public final class Group implements Freeable {
 
     /** The ranks in the second group of members of the first. */
     public static int[] translateRanks(Group group1, int[] ranks, Group group2) {
-        int[] translated = new int[ranks(ranks).length];
-        for (int i = 0; i < ranks.length; i++) {
-            int rank = ranks[i];
-            if (rank != MPI.PROC_NULL && (rank < 0 || rank >= given(group1).getSize())) {
-                throw new MPIException(
-                        MPI.ERR_RANK,
-                        "rank " + rank + " is no member of a group of "
-                                + given(group1).getSize(),
-                        null);
+        RankGroup from = members(group1);
+        RankGroup to = members(group2);
+        int[] translated = ranks(ranks).clone();
+        for (int i = 0; i < translated.length; i++) {
+            int rank = translated[i];
+            if (rank == MPI.PROC_NULL) {
+                continue;
             }
-            translated[i] = rank == MPI.PROC_NULL
-                    ? MPI.PROC_NULL
-                    : given(group2).members().rankOf(given(group1).members().sessionRank(rank));
+            if (rank < 0 || rank >= from.size()) {
+                throw new MPIException(
+                        MPI.ERR_RANK, "rank " + rank + " is no member of a group of " + from.size(), null);
+            }
+            translated[i] = to.rankOf(from.sessionRank(rank));
         }
         return translated;
     }
@@ -101,10 +104,12 @@ public final class Group implements Freeable {
 
     /** IDENT, SIMILAR or UNEQUAL. */
     public static int compare(Group group1, Group group2) {
-        if (given(group1).members().equals(given(group2).members())) {
+        RankGroup one = members(group1);
+        RankGroup other = members(group2);
+        if (one.equals(other)) {
             return MPI.IDENT;
         }
-        return given(group1).members().hasSameMembers(given(group2).members()) ? MPI.SIMILAR : MPI.UNEQUAL;
+        return one.hasSameMembers(other) ? MPI.SIMILAR : MPI.UNEQUAL;
     }
 
     /** As {@link #compare}. */
@@ -114,7 +119,7 @@ public final class Group implements Freeable {
 
     /** The members of the first, then those of the second that are not in the first. */
     public static Group union(Group group1, Group group2) {
-        return of(given(group1).members().union(given(group2).members()), group1, group2);
+        return of(members(group1).union(members(group2)), group1, group2);
     }
 
     /** As {@link #union}. */
@@ -124,7 +129,7 @@ public final class Group implements Freeable {
 
     /** The members of the first that are in the second. */
     public static Group intersection(Group group1, Group group2) {
-        return of(given(group1).members().intersection(given(group2).members()), group1, group2);
+        return of(members(group1).intersection(members(group2)), group1, group2);
     }
 
     /** As {@link #intersection}. */
@@ -134,7 +139,7 @@ public final class Group implements Freeable {
 
     /** The members of the first that are not in the second. */
     public static Group difference(Group group1, Group group2) {
-        return of(given(group1).members().difference(given(group2).members()), group1, group2);
+        return of(members(group1).difference(members(group2)), group1, group2);
     }
 
     /** As {@link #difference}. */
@@ -164,8 +169,7 @@ public final class Group implements Freeable {
 
     /** The members in these ranges (first, last, stride), the last included. */
     public Group rangeIncl(int[][] ranges) {
-        return incl(Arguments.unhandled(
-                () -> RankGroup.expand(Arguments.present(ranges, ErrorClass.ARG, "the array of ranges"))));
+        return incl(Arguments.unhandled(() -> RankGroup.expand(ranges(ranges))));
     }
 
     /** As {@link #rangeIncl}. */
@@ -175,8 +179,7 @@ public final class Group implements Freeable {
 
     /** All members but those in these ranges (first, last, stride). */
     public Group rangeExcl(int[][] ranges) {
-        return excl(Arguments.unhandled(
-                () -> RankGroup.expand(Arguments.present(ranges, ErrorClass.ARG, "the array of ranges"))));
+        return excl(Arguments.unhandled(() -> RankGroup.expand(ranges(ranges))));
     }
 
     /** As {@link #rangeExcl}. */

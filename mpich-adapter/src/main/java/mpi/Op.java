@@ -47,7 +47,7 @@ public final class Op implements Freeable {
     }
 
     private static <T> T given(@Nullable T function) {
-        return Arguments.unhandled(() -> Arguments.present(function, ErrorClass.ARG, "the function of an operation"));
+        return Arguments.required(function, MPI.ERR_ARG, "the function of an operation");
     }
 
     /** The operation for a datatype. */

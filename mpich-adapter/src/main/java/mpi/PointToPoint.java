@@ -128,7 +128,7 @@ final class PointToPoint {
             throw new MpiFault(ErrorClass.COUNT, "the count of a message is " + count + ": expected 0 or more");
         }
         long bytes = Length.MESSAGE.times(count, type.size());
-        if (bytes == 0) {
+        if (bytes == 0 && offset >= 0) {
             return 0; // accesses no memory, wherever its items would begin
         }
         long start = (long) offset * Buffers.elementBytes(buffer) + type.lb();

@@ -57,10 +57,7 @@ public final class Status implements Freeable {
     }
 
     private static Type layout(@Nullable Datatype type) {
-        if (type == null) {
-            throw new MPIException(MPI.ERR_TYPE, "the datatype is null: expected one as MPI.INT", null);
-        }
-        return type.type();
+        return Arguments.required(type, MPI.ERR_TYPE, "the datatype").type();
     }
 
     private static int whole(long count) {

@@ -936,6 +936,7 @@ class PointToPointTest {
                     comm.Irecv(nothing, 0, 0, later, peer, 3).Wait();
                 }
                 comm.allReduce(nothing, 0, later, MPI.SUM);
+                assertThrows(MPIException.class, () -> comm.Send(nothing, -1, 0, MPI.INT, peer, 4));
                 int error = assertThrows(MPIException.class, () -> comm.send(new int[5], 1, later, peer, 4))
                         .getErrorClass();
                 assertEquals(MPI.ERR_BUFFER, error);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: immutable.
  */
 public final class Type {
-    /** How many ranges of memory that are not at equal distances a message may have: each takes 100 bytes meanwhile. */
+    /** How many separate ranges a message may have: while it is under way each takes some 100 bytes of the heap. */
     private static final int MOST_RUNS = 1 << 23;
 
     private final Basic basic;

@@ -207,12 +207,15 @@ public record InternetAddress(String hostTag, List<String> hosts, int port) {
 
     private static boolean leadsHere(InetSocketAddress place) {
         try {
-            return !place.isUnresolved()
-                    && (place.getAddress().isLoopbackAddress()
-                            || NetworkInterface.getByInetAddress(place.getAddress()) != null);
+            return !place.isUnresolved() && isOfThisHost(place.getAddress());
         } catch (SocketException _) {
             return false;
         }
+    }
+
+    /** Whether an interface of this host has the address. */
+    static boolean isOfThisHost(InetAddress address) throws SocketException {
+        return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
     }
 
     @Override

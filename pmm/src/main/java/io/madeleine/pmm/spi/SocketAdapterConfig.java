@@ -1,7 +1,6 @@
 package io.madeleine.pmm.spi;
 
 import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -69,18 +68,18 @@ public record SocketAdapterConfig(String bind, int port, String advertise) {
 
     /** The address to bind to, for {@code mad info}; says if it is none of this host. Looks up no host name. */
     public String bindText() {
-        return NUMERIC.matcher(bind).matches() && !isOfThisHost(InetAddress.ofLiteral(bind))
-                ? bind + ", which is no address of this host, so the adapter cannot be opened"
-                : bind;
+        return canBind() ? bind : bind + ", which is no address of this host, so the adapter cannot be opened";
     }
 
-    private static boolean isOfThisHost(InetAddress address) {
+    private boolean canBind() {
+        if (!NUMERIC.matcher(bind).matches()) {
+            return true; // a host name, as far as this can be told
+        }
+        InetAddress address = InetAddress.ofLiteral(bind);
         try {
-            return address.isAnyLocalAddress()
-                    || address.isLoopbackAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
+            return address.isAnyLocalAddress() || InternetAddress.isOfThisHost(address);
         } catch (SocketException _) {
-            return true; // nobody knows
+            return true;
         }
     }
 }

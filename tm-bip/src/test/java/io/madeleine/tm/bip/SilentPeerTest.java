@@ -31,6 +31,12 @@ class SilentPeerTest {
                         System.nanoTime() + patience.toNanos()));
     }
 
+    /** An address at which no process listens. */
+    private static String nobody() {
+        return InternetAddress.of(new InetSocketAddress("127.0.0.1", 11), "auto")
+                .toString();
+    }
+
     private static String failure(Pair pair, CompletableFuture<ProtocolConnection> calling) {
         pair.driveUntil(calling::isDone);
         return String.valueOf(
@@ -45,9 +51,7 @@ class SilentPeerTest {
     @Test
     void shouldSayThatThePeersAddressIsALoopbackAddress() {
         try (Pair pair = new Pair("", "")) {
-            String nobody = InternetAddress.of(new InetSocketAddress("127.0.0.1", 11), "auto")
-                    .toString();
-            String said = failure(pair, call(pair, nobody, Duration.ofMillis(200)));
+            String said = failure(pair, call(pair, nobody(), Duration.ofMillis(200)));
             assertContains(
                     "the deadline has come, and the peer has not answered: its address 127.0.0.1 is a loopback"
                             + " address, which reaches no other host or container; if the peer runs in another one,"
@@ -78,9 +82,7 @@ class SilentPeerTest {
     @Test
     void shouldNotSayThatTheHandshakeOfASilentPeerTookTooLong() {
         try (Pair pair = new Pair("madeleine.tm.bip.handshake.timeout = 50ms", "")) {
-            String nobody = InternetAddress.of(new InetSocketAddress("127.0.0.1", 11), "auto")
-                    .toString();
-            String said = failure(pair, call(pair, nobody, Duration.ofMillis(200)));
+            String said = failure(pair, call(pair, nobody(), Duration.ofMillis(200)));
             assertContains("the deadline has come, and the peer has not answered", said);
         }
     }
