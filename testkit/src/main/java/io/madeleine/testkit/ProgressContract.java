@@ -129,6 +129,7 @@ abstract class ProgressContract extends PostingContract {
     @Test
     void shouldNotSleepOverAPacketThatIsThereAlready() {
         for (int repeated = 0; repeated < 20; repeated++) {
+            drive(() -> !left.demands.isHeld()); // a sender with a narrow window waits for acknowledgements otherwise
             PacketSeries series = oneSmall(0);
             PacketReceiver receiver = readWhenCalled(series);
             assertTrue(new PacketSender(left.link(0), series).step());
