@@ -1,6 +1,7 @@
 package mpi;
 
 import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.FreedMemory;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.collectives.Area;
 import io.madeleine.mpi.collectives.Combining;
@@ -143,10 +144,21 @@ final class CollectiveReductions {
         Area lower = Operand.of(in, 0, type).copy(count);
         Operand output = Operand.ofResult(inOut, 0, type);
         Area upper = output.area(count, true);
-        combining.operation().apply(lower.memory(), upper.memory(), upper.bytes(), type.type());
+        apply(combining, lower, upper);
         if (!type.type().isDense()) {
             output.payload(0, count).copyFrom(upper.segment(), upper.offset(), upper.bytes());
         }
         output.giveBack();
+    }
+
+    private static void apply(Combining combining, Area lower, Area upper) {
+        try {
+            combining.operation().apply(lower.memory(), upper.memory(), upper.bytes(), combining.type());
+        } catch (MpiFault e) {
+            throw e;
+        } catch (Throwable e) { // of a program's function
+            FreedMemory.clearInterrupt(e);
+            throw new MpiFault(ErrorClass.OTHER, "reduceLocal failed: " + e, e);
+        }
     }
 }

@@ -62,15 +62,20 @@ public final class Datatype implements Freeable, Cloneable {
         };
     }
 
+    /** The layout, in a call with a communicator, whose error handler takes the fault. */
     Type type() {
         Type own = type;
         if (own == null || freed) {
-            throw new MPIException(
-                    MPI.ERR_TYPE,
-                    "the datatype" + (name.isEmpty() ? "" : " " + name) + " is null: expected one that is not freed",
-                    null);
+            throw new MpiFault(
+                    ErrorClass.TYPE,
+                    "the datatype" + (name.isEmpty() ? "" : " " + name) + " is null: expected one that is not freed");
         }
         return own;
+    }
+
+    /** The layout, in a call without a communicator. */
+    Type layout() {
+        return Arguments.unhandled(this::type);
     }
 
     /** Returns the argument if it is not null. */
@@ -81,8 +86,10 @@ public final class Datatype implements Freeable, Cloneable {
         return argument;
     }
 
-    boolean isObject() {
-        return type().basic() == Basic.OBJECT;
+    /** Whether items are objects; false for what is no datatype, which the call refuses when it uses it. */
+    static boolean isObject(@Nullable Datatype argument) {
+        Type own = argument == null || argument.freed ? null : argument.type;
+        return own != null && own.basic() == Basic.OBJECT;
     }
 
     static Datatype make(Supplier<Type> made) {
@@ -90,7 +97,7 @@ public final class Datatype implements Freeable, Cloneable {
     }
 
     private int units(long bytes) {
-        return counted(bytes / type().basic().bytes());
+        return counted(bytes / layout().basic().bytes());
     }
 
     private static int counted(long number) {
@@ -106,12 +113,12 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The bytes of data of one item. */
     public int getByteSize() {
-        return counted(type().size());
+        return counted(layout().size());
     }
 
     /** The lower bound. */
     public int getLb() {
-        return units(type().lb());
+        return units(layout().lb());
     }
 
     /** As {@link #getLb}. */
@@ -121,12 +128,12 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The upper bound. */
     public int Ub() {
-        return units(type().ub());
+        return units(layout().ub());
     }
 
     /** The distance between items. For MPI.INT2, in bytes. */
     public int getExtent() {
-        return isBytePair() ? counted(type().extent()) : units(type().extent());
+        return isBytePair() ? counted(layout().extent()) : units(layout().extent());
     }
 
     /** INT2 serves both dialects: its getters count bytes, Extent and Size ints. */
@@ -136,33 +143,33 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The distance between items, in elements of the base type. */
     public int Extent() {
-        return units(type().extent());
+        return units(layout().extent());
     }
 
     /** Where the data of an item begins. */
     public int getTrueLb() {
-        return units(type().trueLb());
+        return units(layout().trueLb());
     }
 
     /** The distance from the first to the last byte of data of an item. */
     public int getTrueExtent() {
-        long extent = type().trueUb() - type().trueLb();
+        long extent = layout().trueUb() - layout().trueLb();
         return isBytePair() ? counted(extent) : units(extent);
     }
 
     /** The data of an item. For MPI.INT2, in bytes. */
     public int getSize() {
-        return isBytePair() ? getByteSize() : units(type().size());
+        return isBytePair() ? getByteSize() : units(layout().size());
     }
 
     /** The data of an item, in elements of the base type. */
     public int Size() {
-        return units(type().size());
+        return units(layout().size());
     }
 
     /** Does nothing: types are committed from the start. */
     public void commit() {
-        Type _ = type();
+        Type _ = layout();
     }
 
     /** As {@link #commit}. */
@@ -196,7 +203,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** A copy with copies of the attributes. */
     public Datatype dup() {
-        Datatype copy = new Datatype(type(), name, false);
+        Datatype copy = new Datatype(layout(), name, false);
         copy.attributes.copyFrom(attributes);
         return copy;
     }

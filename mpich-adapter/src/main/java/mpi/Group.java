@@ -1,5 +1,7 @@
 package mpi;
 
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.RankGroup;
 import org.jspecify.annotations.Nullable;
 
@@ -23,16 +25,25 @@ public final class Group implements Freeable {
         this.self = self;
     }
 
-    RankGroup members() {
+    /** The members of an argument, in a call with a communicator, whose error handler takes the fault. */
+    static RankGroup present(@Nullable Group group) {
+        return Arguments.present(group, ErrorClass.GROUP, "the group").checked();
+    }
+
+    private RankGroup checked() {
         RankGroup all = members;
         if (all == null) {
-            throw new MPIException(MPI.ERR_GROUP, "the group is null: expected one that is not freed", null);
+            throw new MpiFault(ErrorClass.GROUP, "the group is null: expected one that is not freed");
         }
         return all;
     }
 
+    private RankGroup members() {
+        return Arguments.unhandled(this::checked);
+    }
+
     private static RankGroup members(@Nullable Group group) {
-        return Arguments.required(group, MPI.ERR_GROUP, "the group").members();
+        return Arguments.unhandled(() -> present(group));
     }
 
     private static int[] ranks(int @Nullable [] ranks) {
@@ -149,7 +160,7 @@ public final class Group implements Freeable {
 
     /** The members with these ranks, in this order. */
     public Group incl(int[] ranks) {
-        return new Group(Arguments.unhandled(() -> members().including(ranks(ranks))), self);
+        return new Group(Arguments.unhandled(() -> checked().including(ranks(ranks))), self);
     }
 
     /** As {@link #incl}. */
@@ -159,7 +170,7 @@ public final class Group implements Freeable {
 
     /** All members but those with these ranks. */
     public Group excl(int[] ranks) {
-        return new Group(Arguments.unhandled(() -> members().excluding(ranks(ranks))), self);
+        return new Group(Arguments.unhandled(() -> checked().excluding(ranks(ranks))), self);
     }
 
     /** As {@link #excl}. */

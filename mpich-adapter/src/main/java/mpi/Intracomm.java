@@ -113,15 +113,11 @@ public class Intracomm extends Comm {
             make(
                     part,
                     Creation.create(
-                            handle(), given(group).members(), environment().numbers()));
+                            handle(), Group.present(group), environment().numbers()));
         } catch (MpiFault e) {
             throw raise(e);
         }
         return part;
-    }
-
-    private static Group given(@Nullable Group group) {
-        return Arguments.present(group, ErrorClass.GROUP, "the group");
     }
 
     /** As {@link #create}, but null outside the group. */
@@ -137,7 +133,7 @@ public class Intracomm extends Comm {
             make(
                     part,
                     Creation.createGroup(
-                            handle(), given(group).members(), tag, environment().numbers()));
+                            handle(), Group.present(group), tag, environment().numbers()));
         } catch (MpiFault e) {
             throw raise(e);
         }
@@ -246,7 +242,7 @@ public class Intracomm extends Comm {
 
     /** As {@code bcast}; offsets count elements of the array. */
     public void Bcast(@Nullable Object buf, int offset, int count, Datatype type, int root) {
-        if (type.isObject()) {
+        if (Datatype.isObject(type)) {
             onObjects(() -> ObjectCollectives.bcast(this, objects(buf, offset), count, root));
             return;
         }
@@ -264,7 +260,7 @@ public class Intracomm extends Comm {
             int recvcount,
             Datatype recvtype,
             int root) {
-        if (sendtype.isObject()) {
+        if (Datatype.isObject(sendtype)) {
             onObjects(() -> ObjectCollectives.gather(
                     this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
             return;
@@ -288,7 +284,7 @@ public class Intracomm extends Comm {
             int[] displs,
             Datatype recvtype,
             int root) {
-        if (sendtype.isObject()) {
+        if (Datatype.isObject(sendtype)) {
             onObjects(() -> ObjectCollectives.gatherv(
                     this,
                     objects(sendbuf, sendoffset),
@@ -317,7 +313,7 @@ public class Intracomm extends Comm {
             int recvcount,
             Datatype recvtype,
             int root) {
-        if (recvtype.isObject()) {
+        if (Datatype.isObject(recvtype)) {
             onObjects(() -> ObjectCollectives.scatter(
                     this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
             return;
@@ -341,7 +337,7 @@ public class Intracomm extends Comm {
             int recvcount,
             Datatype recvtype,
             int root) {
-        if (recvtype.isObject()) {
+        if (Datatype.isObject(recvtype)) {
             onObjects(() -> ObjectCollectives.scatterv(
                     this,
                     objects(sendbuf, sendoffset),
@@ -369,7 +365,7 @@ public class Intracomm extends Comm {
             int recvoffset,
             int recvcount,
             Datatype recvtype) {
-        if (sendtype.isObject()) {
+        if (Datatype.isObject(sendtype)) {
             onObjects(() -> ObjectCollectives.allgather(
                     this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
             return;
@@ -391,7 +387,7 @@ public class Intracomm extends Comm {
             int[] recvcounts,
             int[] displs,
             Datatype recvtype) {
-        if (sendtype.isObject()) {
+        if (Datatype.isObject(sendtype)) {
             onObjects(() -> ObjectCollectives.allgatherv(
                     this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcounts, displs));
             return;
@@ -412,7 +408,7 @@ public class Intracomm extends Comm {
             int recvoffset,
             int recvcount,
             Datatype recvtype) {
-        if (sendtype.isObject()) {
+        if (Datatype.isObject(sendtype)) {
             onObjects(() -> ObjectCollectives.alltoall(
                     this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
             return;
@@ -435,7 +431,7 @@ public class Intracomm extends Comm {
             int[] recvcounts,
             int[] rdispls,
             Datatype recvtype) {
-        if (sendtype.isObject()) {
+        if (Datatype.isObject(sendtype)) {
             onObjects(() -> ObjectCollectives.alltoallv(
                     this,
                     objects(sendbuf, sendoffset),
@@ -462,7 +458,7 @@ public class Intracomm extends Comm {
             Datatype type,
             Op op,
             int root) {
-        if (type.isObject()) {
+        if (Datatype.isObject(type)) {
             onObjects(() -> ObjectReductions.reduce(
                     this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op, root));
             return;
@@ -480,7 +476,7 @@ public class Intracomm extends Comm {
             int count,
             Datatype type,
             Op op) {
-        if (type.isObject()) {
+        if (Datatype.isObject(type)) {
             onObjects(() -> ObjectReductions.allreduce(
                     this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op));
             return;
@@ -497,7 +493,7 @@ public class Intracomm extends Comm {
             int[] recvcounts,
             Datatype type,
             Op op) {
-        if (type.isObject()) {
+        if (Datatype.isObject(type)) {
             onObjects(() -> ObjectReductions.reduceScatter(
                     this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), recvcounts, op));
             return;
@@ -515,7 +511,7 @@ public class Intracomm extends Comm {
             int count,
             Datatype type,
             Op op) {
-        if (type.isObject()) {
+        if (Datatype.isObject(type)) {
             onObjects(() ->
                     ObjectReductions.scan(this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op));
             return;

@@ -36,7 +36,7 @@ final class Operand {
      */
     static Operand of(@Nullable Object buffer, int offset, Datatype datatype) {
         Type type = Datatype.check(datatype).type();
-        if (datatype.isObject()) {
+        if (Datatype.isObject(datatype)) {
             throw new MpiFault(
                     ErrorClass.TYPE,
                     "MPI.OBJECT is used in an operation that cannot move objects: expected a send, a receive, or a"

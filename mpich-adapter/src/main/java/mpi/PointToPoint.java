@@ -146,7 +146,7 @@ final class PointToPoint {
     }
 
     private static void load(SendOperation send, Data data) {
-        if (Datatype.check(data.type()).isObject()) {
+        if (Datatype.isObject(data.type())) {
             byte[] bytes = ObjectMessages.write(objects(data), data.offset(), data.count());
             send.payload().set(MemorySegment.ofArray(bytes), 0, bytes.length);
         } else {
@@ -207,7 +207,7 @@ final class PointToPoint {
             });
         }
         SendOperation send = newSend(mode, data, target, tag);
-        boolean isFixed = !data.type().isObject() && !(data.buffer() instanceof boolean[]);
+        boolean isFixed = !Datatype.isObject(data.type()) && !(data.buffer() instanceof boolean[]);
         return request.startedBy(() -> {
             if (!isFixed) {
                 load(send, data); // the content of the array now
@@ -225,7 +225,7 @@ final class PointToPoint {
     private Receiving newReceive(Data data, int source, int tag) {
         ReceiveOperation receive =
                 device.newReceive().prepare(source, communicator.context(), receiveTag(tag), communicator.group());
-        if (Datatype.check(data.type()).isObject()) {
+        if (Datatype.isObject(data.type())) {
             Object[] objects = objects(data);
             receive.takeAnyLength();
             return new Receiving(receive, status -> {

@@ -343,7 +343,7 @@ public abstract class PointToPointCalls {
     public int Pack(@Nullable Object inbuf, int offset, int count, Datatype type, byte[] outbuf, int position) {
         return call(() -> {
             Payload items = Operand.of(inbuf, offset, type).payload(0, count);
-            checkRoom(outbuf.length, position, items.bytes());
+            checkRoom(packed(outbuf).length, position, items.bytes());
             items.copyTo(MemorySegment.ofArray(outbuf), position, items.bytes());
             return position + (int) items.bytes();
         });
@@ -351,10 +351,14 @@ public abstract class PointToPointCalls {
 
     /** As {@link #pack}, into a growing buffer; returns its size. */
     public int Pack(@Nullable Object inbuf, int offset, int count, Datatype type, mpjbuf.Buffer outbuf, int position) {
-        outbuf.room(position + packSize(count, type));
+        call(() -> packed(outbuf)).room(position + packSize(count, type));
         int end = Pack(inbuf, offset, count, type, outbuf.array(), position);
         outbuf.setSize(end);
         return end;
+    }
+
+    private static <T> T packed(@Nullable T buffer) {
+        return Arguments.present(buffer, io.madeleine.mpi.ErrorClass.BUFFER, "the buffer of packed data");
     }
 
     private static void checkRoom(int length, int position, long bytes) {
@@ -376,7 +380,7 @@ public abstract class PointToPointCalls {
         return call(() -> {
             Operand operand = Operand.ofResult(outbuf, offset, type);
             Payload items = operand.payload(0, count);
-            checkRoom(inbuf.length, position, items.bytes());
+            checkRoom(packed(inbuf).length, position, items.bytes());
             items.copyFrom(MemorySegment.ofArray(inbuf), position, items.bytes());
             operand.giveBack();
             return position + (int) items.bytes();
@@ -386,13 +390,13 @@ public abstract class PointToPointCalls {
     /** As {@link #unpack}, out of a growing buffer. */
     public int Unpack(
             mpjbuf.Buffer inbuf, int position, @Nullable Object outbuf, int offset, int count, Datatype type) {
-        return Unpack(inbuf.array(), position, outbuf, offset, count, type);
+        return Unpack(call(() -> packed(inbuf)).array(), position, outbuf, offset, count, type);
     }
 
     /** How many bytes some items are when they are packed; UNDEFINED if an int cannot hold it. */
     public final int packSize(int count, Datatype type) {
         long room = count == 0 ? Long.MAX_VALUE : Integer.MAX_VALUE / Math.abs((long) count);
-        long bytes = type.type().size();
+        long bytes = call(() -> Datatype.check(type).type()).size();
         return bytes > room ? MPI.UNDEFINED : (int) (count * bytes);
     }
 

@@ -57,7 +57,7 @@ public final class Status implements Freeable {
     }
 
     private static Type layout(@Nullable Datatype type) {
-        return Arguments.required(type, MPI.ERR_TYPE, "the datatype").type();
+        return Arguments.required(type, MPI.ERR_TYPE, "the datatype").layout();
     }
 
     private static int whole(long count) {

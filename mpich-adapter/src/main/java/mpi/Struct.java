@@ -202,7 +202,7 @@ public abstract class Struct {
 
     /** Appends items of a datatype; returns their offset in bytes. */
     public final int addData(Datatype fieldType, int length) {
-        return add(fieldType, length, fieldType.type().extent());
+        return add(fieldType, length, fieldType.layout().extent());
     }
 
     /**
@@ -273,7 +273,7 @@ public abstract class Struct {
          * @param index counts extents of the datatype
          */
         protected final ByteBuffer getBuffer(Datatype type, int field, int index) {
-            int start = offset + field + index * (int) type.type().extent();
+            int start = offset + field + index * (int) type.layout().extent();
             return buffer.duplicate().clear().position(start).slice().order(ByteOrder.nativeOrder());
         }
 

@@ -29,7 +29,7 @@ public abstract class UserFunction {
 
     /** Combines direct buffers in native byte order; by default with the other form. */
     public void call(ByteBuffer in, ByteBuffer inOut, int count, Datatype datatype) {
-        Type type = datatype.type();
+        Type type = datatype.layout();
         Object lower = TypedArrays.of(type.basic(), MemorySegment.ofBuffer(in));
         Object upper = TypedArrays.of(type.basic(), MemorySegment.ofBuffer(inOut));
         call(lower, upper, count, datatype);

@@ -3,11 +3,14 @@ package mpi;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.mpi.MpiFault;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -278,6 +281,79 @@ class CommunicatorsTest {
                 assertRefuses(MPI.ERR_ARG, () -> Datatype.createIndexed(null, new int[0], MPI.INT));
             });
         }
+    }
+
+    /** Only a fault reaches the error handler of the communicator, and becomes the cause of what it throws. */
+    private static void assertRaises(int errorClass, Executable call) {
+        MPIException seen = assertThrows(MPIException.class, call);
+        assertEquals(errorClass, seen.getErrorClass());
+        assertInstanceOf(MpiFault.class, seen.getCause());
+    }
+
+    @Test
+    void shouldLetTheErrorHandlerDecideAboutArgumentsThatAreFreedOrNull() {
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            Datatype pair = Datatype.createContiguous(2, MPI.INT);
+            pair.free();
+            for (Datatype type : new Datatype[] {pair, null}) {
+                int[] values = new int[2];
+                ByteBuffer buffer = MPI.newByteBuffer(8);
+                assertRaises(MPI.ERR_TYPE, () -> comm.send(values, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.Send(values, 0, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.iSend(buffer, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.recv(values, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.Recv(values, 0, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.iRecv(buffer, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.Send_init(values, 0, 1, type, 0, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.bcast(values, 1, type, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.Bcast(values, 0, 1, type, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.allReduce(values, 1, type, MPI.SUM));
+                assertRaises(MPI.ERR_TYPE, () -> comm.Reduce(values, 0, values, 0, 1, type, MPI.SUM, 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.Allgather(values, 0, 1, type, values, 0, 1, type));
+                assertRaises(MPI.ERR_TYPE, () -> comm.packSize(1, type));
+                assertRaises(MPI.ERR_TYPE, () -> comm.pack(values, 1, type, new byte[8], 0));
+                assertRaises(MPI.ERR_TYPE, () -> comm.unpack(new byte[8], 0, values, 1, type));
+            }
+            assertRaises(MPI.ERR_BUFFER, () -> comm.pack(new int[1], 1, MPI.INT, null, 0));
+            assertRaises(MPI.ERR_BUFFER, () -> comm.unpack(null, 0, new int[1], 1, MPI.INT));
+            Group all = comm.getGroup();
+            all.free();
+            assertRaises(MPI.ERR_GROUP, () -> comm.create(all));
+            assertRaises(MPI.ERR_GROUP, () -> comm.createGroup(all, 0));
+        }
+    }
+
+    @Test
+    void shouldRefuseAFreedArgumentOfACallWithoutACommunicator() {
+        try (World world = new World("sci", 1)) {
+            Group all = world.of(0).world().getGroup();
+            all.free();
+            assertRefuses(MPI.ERR_GROUP, all::getSize);
+            assertRefuses(MPI.ERR_GROUP, () -> all.incl(new int[0]));
+            assertRefuses(MPI.ERR_GROUP, () -> Group.union(all, all));
+            Datatype pair = Datatype.createContiguous(2, MPI.INT);
+            pair.free();
+            assertRefuses(MPI.ERR_TYPE, pair::getExtent);
+            assertRefuses(MPI.ERR_TYPE, pair::dup);
+            assertRefuses(MPI.ERR_TYPE, () -> new Status().getCount(pair));
+            assertRefuses(MPI.ERR_TYPE, () -> Datatype.createContiguous(2, pair));
+        }
+    }
+
+    @Test
+    void shouldSayThatTheProgramsFunctionFailedInALocalReduction() {
+        UserFunction failing = new UserFunction() {
+            @Override
+            public void call(Object in, Object inOut, int count, Datatype datatype) {
+                throw new IllegalStateException("no such value");
+            }
+        };
+        Op op = new Op(failing, true);
+        MPIException seen =
+                assertThrows(MPIException.class, () -> Intracomm.reduceLocal(new int[1], new int[1], 1, MPI.INT, op));
+        assertEquals(MPI.ERR_OTHER, seen.getErrorClass());
+        assertEquals("reduceLocal failed: java.lang.IllegalStateException: no such value", seen.getMessage());
     }
 
     @Test

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Programs with MPI under mad run: the samples, and what happens when a process does not end as it should. */
@@ -175,16 +176,15 @@ class MpiIT {
         assertTrue(names(run, "the destination is rank 9"), run.err().toString());
     }
 
-    @Test
-    void shouldEndTheJobIfAnAttributeCannotBeSet() throws Exception {
-        Run run = runBody(
-                1,
-                "Sets",
-                "MPI.Init(args); MPI.COMM_WORLD.setAttr(Comm.createKeyval(), new Object()); MPI.Finalize();");
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            MPI.COMM_WORLD.setAttr(Comm.createKeyval(), new Object()); | an attribute cannot be serialized
+            Datatype t = Datatype.createContiguous(2, MPI.INT); t.free(); MPI.COMM_WORLD.bcast(null, 0, t, 0); | not freed
+            """)
+    void shouldEndTheJobIfACallFails(String call, String why) throws Exception {
+        Run run = runBody(1, "Fails", "MPI.Init(args); " + call + " MPI.Finalize();");
         assertEquals(13, run.code());
-        assertTrue(
-                names(run, "the value of an attribute cannot be serialized"),
-                run.err().toString());
+        assertTrue(names(run, why), run.err().toString());
     }
 
     @Test
