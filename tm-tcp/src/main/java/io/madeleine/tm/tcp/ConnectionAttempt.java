@@ -22,6 +22,7 @@ final class ConnectionAttempt implements HandshakeHandler.Caller {
     private final TcpAdapter adapter;
     private final PendingConnection wanted;
     private List<InetSocketAddress> places = List.of();
+    private String hint = "";
     private int next;
     private @Nullable Channel channel;
 
@@ -35,8 +36,14 @@ final class ConnectionAttempt implements HandshakeHandler.Caller {
         return wanted;
     }
 
-    void begin(List<InetSocketAddress> resolved) {
+    /**
+     * Begins.
+     *
+     * @param ifSilent what error texts add if nobody answers at the peer's address
+     */
+    void begin(List<InetSocketAddress> resolved, String ifSilent) {
         places = resolved;
+        hint = ifSilent;
         tryNext();
     }
 
@@ -45,7 +52,7 @@ final class ConnectionAttempt implements HandshakeHandler.Caller {
             return;
         }
         InetSocketAddress place = places.get(next++ % places.size());
-        wanted.note(place + " does not answer");
+        wanted.note(place + " does not answer" + hint);
         if (place.isUnresolved()) {
             failed("the host name " + place.getHostString() + " cannot be resolved here", false);
             return;
@@ -57,7 +64,7 @@ final class ConnectionAttempt implements HandshakeHandler.Caller {
                 boolean nobodyListens = made.cause() instanceof ConnectException
                         && !(made.cause() instanceof ConnectTimeoutException) // the backlog may be full
                         && next >= places.size();
-                failed(String.valueOf(made.cause().getMessage()), nobodyListens);
+                failed(made.cause().getMessage() + hint, nobodyListens);
             }
         });
     }

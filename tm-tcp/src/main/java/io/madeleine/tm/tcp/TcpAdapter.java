@@ -310,7 +310,12 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
 
     @Override
     public Optional<String> unreachable(String peerAddress) {
-        return InternetAddress.unreachable(peerAddress, "tcp", TcpConfig.PATH + ".adapters." + name + ".bind");
+        return InternetAddress.unreachable(peerAddress, "tcp", bindKey());
+    }
+
+    /** The key of a peer's adapter with the same name. */
+    String bindKey() {
+        return TcpConfig.PATH + ".adapters." + name + ".bind";
     }
 
     @Override

@@ -81,7 +81,7 @@ final class TcpChannel implements ProtocolChannel {
     private void resolve(InternetAddress address, ConnectionAttempt attempt) {
         Thread.ofVirtual().name("madeleine-tcp-resolve").start(() -> {
             List<InetSocketAddress> places = address.resolve();
-            adapter.inLoop(() -> attempt.begin(places));
+            adapter.inLoop(() -> attempt.begin(places, address.hint(adapter.bindKey())));
         });
     }
 

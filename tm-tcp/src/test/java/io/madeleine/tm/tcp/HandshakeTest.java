@@ -302,6 +302,8 @@ class HandshakeTest {
             pair.left.poll();
         }
         assertContains("Connection refused", Pair.failureOf(calling));
+        assertContains("127.0.0.1 is a loopback address", Pair.failureOf(calling));
+        assertContains(".bind there", Pair.failureOf(calling));
         pair = new Pair(pair.left, new Pair.Side(2, Pair.SESSION, Pair.SECRET));
     }
 
