@@ -83,7 +83,7 @@ final class BipAdapter implements Adapter {
     private final Queue<BipCall> calls = new ConcurrentLinkedQueue<>();
 
     /** The connections whose handshake is not over; guarded by the manager's lock. */
-    private final List<BipConnection> lines = new ArrayList<>();
+    private final List<BipLine> lines = new ArrayList<>();
 
     private volatile boolean closed;
 
@@ -176,26 +176,25 @@ final class BipAdapter implements Adapter {
         call.begin("the peer has not answered" + hint);
         long nowNs = System.nanoTime();
         Endpoint end = Endpoint.initiator(settings, rings, grants, newId(), nowNs);
-        BipConnection line = new BipConnection(progress, end, places, call);
-        progress.connections().add(line);
-        Handshake begun = manager.call(wanted, line, nowNs);
-        line.handshake(begun);
-        lines.add(line);
-        begin(line, begun, end, true);
-        line.flush();
+        BipConnection made = new BipConnection(progress, end, places, call);
+        progress.connections().add(made);
+        begin(made, manager.call(wanted, made.line(), nowNs), true);
+        made.flush();
     }
 
-    /** Begins the handshake of a line; with encryption, after the TLS handshake. */
-    private void begin(BipConnection line, Handshake begun, Endpoint end, boolean isInitiator) {
+    /** Begins the handshake of a connection; with encryption, after the TLS handshake. */
+    private void begin(BipConnection made, Handshake begun, boolean isInitiator) {
+        made.line().handshake(begun);
+        lines.add(made.line());
         TlsIdentity identity = tls;
         if (identity == null) {
             begun.start();
         } else {
             TlsExchange exchange = identity.begin(isInitiator, () -> {
-                progress.listReady(line);
+                progress.listReady(made);
                 progress.wake();
             });
-            line.opening(new SecureOpening(exchange, isInitiator, end));
+            made.opening(new SecureOpening(exchange, isInitiator, made.endpoint()));
         }
     }
 
@@ -259,15 +258,12 @@ final class BipAdapter implements Adapter {
     private BipConnection accept(long peerId, InetSocketAddress from, int encryption, long nowNs) {
         Endpoint end = Endpoint.acceptor(settings, rings, grants, newId(), peerId, nowNs);
         end.peerEncryption(encryption);
-        BipConnection line = new BipConnection(progress, end, List.of(from), null);
-        progress.connections().add(line);
+        BipConnection made = new BipConnection(progress, end, List.of(from), null);
+        progress.connections().add(made);
         synchronized (manager) {
-            Handshake begun = manager.accept(line, nowNs);
-            line.handshake(begun);
-            lines.add(line);
-            begin(line, begun, end, false);
+            begin(made, manager.accept(made.line(), nowNs), false);
         }
-        return line;
+        return made;
     }
 
     /** Drives handshakes and requests; returns the number of events. */
@@ -279,10 +275,10 @@ final class BipAdapter implements Adapter {
             }
             manager.poll(nowNs);
             for (int i = lines.size() - 1; i >= 0; i--) {
-                BipConnection line = lines.get(i);
-                work += line.hasWork() ? line.feed(nowNs) : 0;
-                if (!line.isHandshaking()) {
-                    lines.remove(line);
+                BipLine line = lines.get(i);
+                work += line.connection().hasWork() ? line.feed(nowNs) : 0;
+                if (!line.connection().isHandshaking()) {
+                    lines.remove(i);
                 }
             }
         }

@@ -2,10 +2,6 @@ package io.madeleine.tm.bip;
 
 import io.madeleine.api.LossKind;
 import io.madeleine.pmm.SpinLock;
-import io.madeleine.pmm.handshake.ChannelBinding;
-import io.madeleine.pmm.handshake.Handshake;
-import io.madeleine.pmm.handshake.HandshakeLine;
-import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.PacketHeader;
@@ -15,20 +11,18 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.Endpoint;
 import io.madeleine.tm.bip.protocol.SendStream;
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection: at first the line of the handshake, then the connection with its two links.
+ * One end of a connection: datagrams of its peer for its endpoint, and its two links once the handshake over its
+ * {@link BipLine} has made them.
  *
  * <p>Threading: as {@link ProtocolConnection}; a spin lock guards the endpoint. No thread waits while it has the lock.
  */
-final class BipConnection implements ProtocolConnection, HandshakeLine {
+final class BipConnection implements ProtocolConnection {
     /** A sender that holds packets back fills the peer's window with at least this many datagrams. */
     private static final int DATAGRAMS_PER_WINDOW = 4;
 
@@ -44,14 +38,13 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     private final SpinLock lock = new SpinLock();
     private final BipProgress progress;
+    private final BipLine line;
     private final HeldBack heldBack;
     private int heardPackets; // guarded by the lock
     private volatile Endpoint endpoint; // changes once, when both ends have keys
-    private ControlLine control;
     private final List<InetSocketAddress> places;
     private int placeInTurn;
     private volatile InetSocketAddress target;
-    private @Nullable Handshake handshake; // guarded by the manager's lock
     private volatile @Nullable ConnectionRequest request;
     private volatile List<TransmissionLink> links = List.of();
     private @Nullable BipShortLink shortLink;
@@ -66,7 +59,6 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     private boolean isMark; // the packet appended last says only that a message begins
     private boolean hasFinished;
     private volatile boolean toldLoss;
-    private final @Nullable BipCall call;
     private @Nullable SecureOpening opening; // until the peer is known to have keys; guarded by the lock
 
     /**
@@ -77,10 +69,9 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         this.progress = progress;
         this.heldBack = new HeldBack(progress.coalesceNs());
         this.endpoint = endpoint;
-        this.control = new ControlLine(endpoint);
         this.places = places;
         this.target = places.getFirst();
-        this.call = call;
+        this.line = new BipLine(this, progress, call);
     }
 
     /** A TLS handshake comes first. */
@@ -143,14 +134,6 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     private static @Nullable Endpoint firstOf(@Nullable SecureOpening first) {
         return first == null ? null : first.endpoint();
-    }
-
-    private void endOpening() {
-        SecureOpening over = opening;
-        if (over != null && over.endpoint() != endpoint) {
-            over.endpoint().replaced();
-            opening = null;
-        }
     }
 
     /** Whether the peer sends from another address than before; an old datagram that comes late does not count. */
@@ -400,155 +383,48 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
-    // ---- a line of the handshake; under the manager's lock
+    // ---- the handshake
 
-    void handshake(Handshake begun) {
-        handshake = begun;
+    BipLine line() {
+        return line;
     }
 
     boolean isHandshaking() {
         return links.isEmpty() && !closed;
     }
 
-    /** Gives arrived frames to the handshake; returns the number of events. */
-    int feed(long nowNs) {
-        Handshake fed = handshake;
-        int work = fed == null || fed.isOver() ? 0 : secure(fed, nowNs);
-        while (fed != null && !fed.isOver() && !isOpening()) {
-            ByteBuffer frame;
-            boolean ended;
-            lock.lock();
-            try {
-                ended = hasEnded();
-                frame = control.take();
-            } finally {
-                lock.unlock();
-            }
-            if (frame != null) {
-                fed.receive(frame, nowNs);
-            } else if (ended) {
-                fed.fail(howEnded(endpoint, "the handshake"), false);
-            } else {
-                break;
-            }
-            work++;
-        }
-        return work;
+    /** The TLS handshake whose endpoint is still used, or null. Under the lock. */
+    @Nullable
+    SecureOpening opening() {
+        return opening;
     }
 
-    /** Whether frames of the handshake have to wait for keys. */
-    private boolean isOpening() {
-        lock.lock();
-        try {
-            return firstOf(opening) == endpoint;
-        } finally {
-            lock.unlock();
+    /** Whether frames of the handshake have to wait for keys. Under the lock. */
+    boolean lacksKeys() {
+        return firstOf(opening) == endpoint;
+    }
+
+    /** Both ends can derive keys: this endpoint uses them. Under the lock. */
+    void protectedBy(Endpoint made) {
+        endpoint = made;
+    }
+
+    /** The first endpoint, without protection, is not needed any more. Under the lock. */
+    void endOpening() {
+        SecureOpening over = opening;
+        if (over != null && over.endpoint() != endpoint) {
+            over.endpoint().replaced();
+            opening = null;
         }
     }
 
-    /** Drives the TLS handshake if there is one; returns the number of events. */
-    private int secure(Handshake fed, long nowNs) {
-        SecureOpening first;
-        boolean agrees;
-        boolean ended = false;
-        lock.lock();
-        try {
-            first = opening;
-            agrees = endpoint.agreesOnEncryption();
-            if (first != null && agrees) {
-                ended = first.hasEnded();
-                first.exchange().receive(first.take());
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (!agrees) {
-            fed.fail(BipConfig.disagreement(first != null), true);
-            return 1;
-        }
-        if (first == null) {
-            return 0;
-        }
-        first.exchange().advance();
-        lock.lock();
-        try {
-            first.put();
-            flushLocked();
-        } finally {
-            lock.unlock();
-        }
-        Exception failure = first.exchange().failure();
-        if (failure != null) {
-            fed.fail(BipConfig.TLS_FAILURES.describe(failure), true);
-        } else if (first.isDone() && first.endpoint() == endpoint) {
-            protect(first, fed, nowNs);
-        } else if (ended) {
-            fed.fail(howEnded(first.endpoint(), "the TLS handshake"), false);
-        }
-        return 1;
-    }
-
-    private String howEnded(Endpoint ended, String step) {
-        String reason;
-        lock.lock();
-        try {
-            reason = ended.lossReason();
-        } finally {
-            lock.unlock();
-        }
-        if (!reason.isEmpty()) {
-            return "the peer was lost during " + step + ": " + reason;
-        }
-        return "the peer closed the connection during " + step
-                + (call == null
-                        ? "; its error tells why, unless it tries again because its attempt took longer than its "
-                                + BipConfig.PATH + ".handshake.timeout"
-                        : "; its log tells why");
-    }
-
-    /** Both ends can derive keys: an endpoint with protection takes over. */
-    private void protect(SecureOpening first, Handshake fed, long nowNs) {
-        try {
-            ChannelBinding binding = first.exchange().binding();
-            Endpoint made = progress.protectedEndpoint(first, nowNs);
-            lock.lock();
-            try {
-                endpoint = made;
-                control = new ControlLine(made);
-                if (call == null) {
-                    endOpening(); // the end that called has keys if this one has
-                }
-            } finally {
-                lock.unlock();
-            }
-            fed.start(binding);
-            flush();
-        } catch (IOException | GeneralSecurityException e) {
-            fed.fail(BipConfig.TLS_FAILURES.describe(e), true);
-        }
-    }
-
-    @Override
-    public String remote() {
+    /** Where the peer is, for messages. */
+    String remote() {
         return target.getAddress().getHostAddress() + ":" + target.getPort();
     }
 
-    @Override
-    public void send(byte[] frame) {
-        lock.lock();
-        try {
-            if (!isOver() && firstOf(opening) != endpoint) {
-                control.send(frame);
-                flushLocked();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    @Override
-    public void established(PendingConnection wanted, byte[] lastFrame) {
-        ConnectionRequest made = wanted.request();
+    /** Both sides want the connection: it gets its links. */
+    void establish(ConnectionRequest made) {
         request = made;
         lock.lock();
         try {
@@ -559,22 +435,6 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
             links = List.of(small, large);
         } finally {
             lock.unlock();
-        }
-        if (lastFrame.length > 0) {
-            send(lastFrame);
-        }
-        wanted.complete(this);
-    }
-
-    @Override
-    public void failed(byte[] lastFrame, String reason, boolean decided) {
-        boolean isAnswered = remoteId() != 0;
-        if (lastFrame.length > 0) {
-            send(lastFrame);
-        }
-        close();
-        if (call != null && !decided) {
-            call.again(isAnswered);
         }
     }
 
@@ -661,10 +521,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         lock.lock();
         try {
             if (isHandshaking()) {
-                return control.hasFrame() && firstOf(opening) != endpoint
-                        || hasEnded()
-                        || !endpoint.agreesOnEncryption()
-                        || opening != null && opening.hasWork();
+                return line.hasWork();
             }
             return listener != null && (interested && hasPackets() || hasEnded() && !toldLoss);
         } finally {
