@@ -22,6 +22,7 @@ import io.madeleine.tm.via.link.ConnectionSizes;
 import io.madeleine.tm.via.link.GrantFlyweight;
 import io.madeleine.tm.via.link.Home;
 import io.madeleine.tm.via.link.ViaConnection;
+import io.madeleine.tm.via.link.ViaLine;
 import io.madeleine.tm.via.port.LocalEndpoints;
 import io.madeleine.tm.via.port.MessageFlyweight;
 import io.madeleine.tm.via.port.Opening;
@@ -85,7 +86,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private final ReentrantLock lock = new ReentrantLock();
     private final ActiveList active = new ActiveList();
     private final Queue<Runnable> upcalls = new ConcurrentLinkedQueue<>();
-    private final List<ViaConnection> lines = new ArrayList<>();
+    private final List<ViaLine> lines = new ArrayList<>();
     private final Map<ViaConnection, PendingConnection> calls = new HashMap<>();
     private final Queue<ViaConnection> graves = new ConcurrentLinkedQueue<>();
     private final Queue<Arrived> openings = new ConcurrentLinkedQueue<>();
@@ -233,24 +234,24 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         }
         wanted.note(peer.get().silence(addressKey()));
         try {
-            ViaConnection line = newLine(
+            ViaConnection made = newConnection(
                     peer.get().name(),
                     peer.get().provider() + " of process " + peer.get().pid());
-            calls.put(line, wanted);
-            processes.called(line, peer.get());
-            line.reserve();
-            line.sendOpening(MessageFlyweight.OPEN, port.name());
+            calls.put(made, wanted);
+            processes.called(made, peer.get());
+            made.reserve();
+            made.line().sendOpening(MessageFlyweight.OPEN, port.name());
         } catch (MadeleineException e) {
             boolean _ = wanted.fail(String.valueOf(e.getMessage()), e);
         }
     }
 
-    private ViaConnection newLine(byte[] peerName, String remote) {
+    private ViaConnection newConnection(byte[] peerName, String remote) {
         long peer = peers.use(peerName);
-        ViaConnection line =
+        ViaConnection made =
                 connections.add((number, token) -> new ViaConnection(this, number, token, peer, remote, sizes));
-        lines.add(line);
-        return line;
+        lines.add(made.line());
+        return made;
     }
 
     void closeChannel(String channel) {
@@ -301,16 +302,16 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             MemorySegment memory,
             long at,
             int bytes,
-            @Nullable ViaConnection line) {}
+            @Nullable ViaConnection connection) {}
 
     private int takeOpenings() {
         int taken = 0;
         for (Arrived next = openings.poll(); next != null; next = openings.poll()) {
-            ViaConnection line = next.line();
-            if (line == null) {
+            ViaConnection called = next.connection();
+            if (called == null) {
                 onOpen(next.memory(), next.at(), next.bytes());
             } else {
-                onAccept(line, next.memory(), next.at(), next.bytes());
+                onAccept(called, next.memory(), next.at(), next.bytes());
             }
             port.receives().post(next.slot());
             taken++;
@@ -329,11 +330,11 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         }
         lock.lock();
         try {
-            ViaConnection line = newLine(opening.get().name(), address.provider());
-            boolean _ = line.opened(opening.get(), MessageFlyweight.word(memory, at));
-            line.sendOpening(MessageFlyweight.ACCEPT, port.name());
-            Handshake handshake = manager.accept(line, System.nanoTime());
-            line.use(handshake);
+            ViaConnection made = newConnection(opening.get().name(), address.provider());
+            boolean _ = made.opened(opening.get(), MessageFlyweight.word(memory, at));
+            made.line().sendOpening(MessageFlyweight.ACCEPT, port.name());
+            Handshake handshake = manager.accept(made.line(), System.nanoTime());
+            made.line().use(handshake);
             handshake.start();
             setDue();
         } catch (MadeleineException e) {
@@ -343,18 +344,18 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         }
     }
 
-    private void onAccept(ViaConnection line, MemorySegment memory, long at, int bytes) {
+    private void onAccept(ViaConnection called, MemorySegment memory, long at, int bytes) {
         Optional<Opening> opening = opening(memory, at, bytes);
         lock.lock();
         try {
-            PendingConnection wanted = calls.remove(line);
+            PendingConnection wanted = calls.remove(called);
             if (wanted == null || opening.isEmpty()) {
                 return;
             }
             wanted.note("the peer has taken the call, and has not answered the handshake");
-            boolean _ = line.opened(opening.get(), MessageFlyweight.word(memory, at));
-            Handshake handshake = manager.call(wanted, line, System.nanoTime());
-            line.use(handshake);
+            boolean _ = called.opened(opening.get(), MessageFlyweight.word(memory, at));
+            Handshake handshake = manager.call(wanted, called.line(), System.nanoTime());
+            called.line().use(handshake);
             handshake.start();
             setDue();
         } finally {
@@ -496,11 +497,11 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         port.outstanding().need();
     }
 
-    private void refuse(ViaConnection line) {
+    private void refuse(ViaConnection failed) {
         lock.lock();
         try {
-            if (!processes.isKnown(line)) {
-                refused.add(line);
+            if (!processes.isKnown(failed)) {
+                refused.add(failed);
             }
         } finally {
             lock.unlock();
@@ -551,16 +552,17 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
             linesHaveWork = false;
             work += takeOpenings();
             boolean _ = manager.poll(System.nanoTime());
-            for (ViaConnection line : List.copyOf(lines)) {
+            for (ViaLine line : List.copyOf(lines)) {
                 work += line.feed(nowNs);
-                PendingConnection wanted = calls.get(line);
-                if (wanted != null && (wanted.isDone() || line.lineHasWork())) {
-                    calls.remove(line);
-                    boolean _ = wanted.fail("no line could be opened: " + line.seenOfLoss());
-                    line.close();
+                ViaConnection called = line.connection();
+                PendingConnection wanted = calls.get(called);
+                if (wanted != null && (wanted.isDone() || line.hasWork())) {
+                    calls.remove(called);
+                    boolean _ = wanted.fail("no line could be opened: " + called.seenOfLoss());
+                    called.close();
                 }
             }
-            lines.removeIf(line -> line.isOpenOrClosed() && !calls.containsKey(line));
+            lines.removeIf(line -> line.isOver() && !calls.containsKey(line.connection()));
             long untilNs = manager.untilNextNs(System.nanoTime());
             controlDueNs = untilNs == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + untilNs;
         } finally {
@@ -612,7 +614,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     private void free(ViaConnection connection) {
         someUnheard |= !connection.wasHeard();
         connections.remove(connection);
-        lines.remove(connection);
+        lines.remove(connection.line());
         calls.remove(connection);
         processes.remove(connection);
         refused.remove(connection);

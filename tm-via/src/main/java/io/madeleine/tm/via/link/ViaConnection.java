@@ -3,9 +3,6 @@ package io.madeleine.tm.via.link;
 import io.madeleine.api.LossKind;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
-import io.madeleine.pmm.handshake.Handshake;
-import io.madeleine.pmm.handshake.HandshakeLine;
-import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessIdentity;
@@ -17,30 +14,25 @@ import io.madeleine.tm.via.port.Opening;
 import io.madeleine.tm.via.port.Receives;
 import io.madeleine.tm.via.port.ViaPort;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection: first the line of the handshake, then the connection. Messages go to a number and carry a
- * token, both of which the receiver chose; messages with another token do not count.
+ * One end of a connection, whose handshake goes over its {@link ViaLine}. Messages go to a number and carry a token,
+ * both of which the receiver chose; messages with another token do not count.
  *
- * <p>Threading: as {@link ProtocolConnection}; as a line, under the adapter's lock. {@link #onMessage} and
- * {@link #onWritten} belong to the thread that handles completions, {@link #flush} and {@link #pollUp} to the one that
+ * <p>Threading: as {@link ProtocolConnection}; until the handshake is over, under the adapter's lock.
+ * {@link #onMessage} and {@link #onWritten} belong to the thread that handles completions, {@link #flush} and {@link #pollUp} to the one that
  * polls.
  */
-public final class ViaConnection implements ProtocolConnection, HandshakeLine {
+public final class ViaConnection implements ProtocolConnection {
     private final Home home;
     private final int number;
     private final long token;
     private final long peer;
-    private final String remote;
     private final ConnectionSizes sizes;
     private final Receives receives;
     private final Lane lane;
@@ -52,14 +44,13 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private final Credits tagged;
     private volatile @Nullable RegisteredReceiver registeredReceiver;
     private volatile @Nullable RegisteredSender registeredSender;
-    private final Queue<byte[]> frames = new ConcurrentLinkedQueue<>();
     private final ConnectionEnd end = new ConnectionEnd();
+    private final ViaLine line;
     private final ControlMessages control;
     private final MessageHandler messages;
     private final AtomicBoolean active = new AtomicBoolean();
     private @Nullable ViaConnection nextActive;
     private volatile boolean heard;
-    private int frameSlot;
     private int peerNumber = MessageFlyweight.NO_CONNECTION;
     private long peerToken;
     private int peerPacketCount;
@@ -67,7 +58,6 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private int peerTaggedCount;
     private int peerPieceBytes;
     private boolean reserved;
-    private @Nullable Handshake handshake;
     private volatile @Nullable ConnectionRequest request;
     private volatile @Nullable ViaPoolLink pool;
     private volatile List<TransmissionLink> links = List.of();
@@ -76,7 +66,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private volatile boolean peerIsDead;
 
     /**
-     * A line to a peer.
+     * A connection to a peer, before the handshake.
      *
      * @param number this end's number
      * @param token this end's token
@@ -88,7 +78,6 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         this.number = number;
         this.token = token;
         this.peer = peer;
-        this.remote = remote;
         this.sizes = sizes;
         this.receives = home.port().receives();
         int headerCount = sizes.rdma().headers();
@@ -104,7 +93,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         this.receiver = new RdmaReceiver(this, lane, home.regions(), headers, sizes.rdma());
         this.control = new ControlMessages(this, lane, packets, headers, tagged, receiver);
         this.messages = new MessageHandler(this, inbox, receiver, control);
-        lane.addSlots(LaneSlots.LINE, LaneSlots.LINE_BYTES);
+        this.line = new ViaLine(this, lane, end, remote);
     }
 
     ViaPort port() {
@@ -145,11 +134,11 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return receives;
     }
 
-    // ---- the line
+    // ---- the handshake
 
-    /** The handshake over this line. Set once, before the first frame. */
-    public void use(Handshake begun) {
-        handshake = begun;
+    /** The line of the handshake. */
+    public ViaLine line() {
+        return line;
     }
 
     /** Whether the peer has answered a message of this end. */
@@ -165,27 +154,23 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         }
     }
 
-    /** Sends an opening, {@link MessageFlyweight#OPEN} or {@link MessageFlyweight#ACCEPT}. */
-    public void sendOpening(int kind, byte[] ownName) {
-        int slot = frameSlot++;
-        Opening opening = new Opening(
+    /** What the peer has to know of this end before the first frame. */
+    Opening opening(byte[] ownName) {
+        return new Opening(
                 number,
                 sizes.packetCount(),
                 sizes.rdma().headers(),
                 sizes.registered().window(),
                 sizes.registered().pieceBytes(),
                 ownName);
-        int bytes = opening.write(lane.memory(slot), lane.offset(slot) + MessageFlyweight.BYTES);
-        address(slot, kind, token);
-        lane.send(slot, MessageFlyweight.BYTES + bytes);
     }
 
     /** The peer has said how to reach its end; returns false if it has done so before. */
     public boolean opened(Opening opening, long itsToken) {
-        if (peerNumber != MessageFlyweight.NO_CONNECTION) {
+        if (knowsPeer()) {
             return false;
         }
-        heard = frameSlot > 0; // the peer answers
+        heard = line.hasSent(); // the peer answers
         peerNumber = opening.number();
         peerToken = itsToken;
         peerPacketCount = opening.packetCount();
@@ -195,63 +180,17 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return true;
     }
 
-    @Override
-    public String remote() {
-        return remote;
+    /** Whether the peer has said how to reach its end. */
+    boolean knowsPeer() {
+        return peerNumber != MessageFlyweight.NO_CONNECTION;
     }
 
-    @Override
-    public void send(byte[] frame) {
-        if (frameSlot == LaneSlots.FRAMES) {
-            throw new IllegalStateException("a handshake of more frames than there are slots");
-        }
-        int slot = frameSlot++;
-        long at = lane.offset(slot) + MessageFlyweight.BYTES;
-        MemorySegment.copy(frame, 0, lane.memory(slot), ValueLayout.JAVA_BYTE, at, frame.length);
-        address(slot, MessageFlyweight.FRAME, 0);
-        lane.send(slot, MessageFlyweight.BYTES + frame.length);
-    }
-
-    /** Whether {@link #feed} has work. */
-    public boolean lineHasWork() {
-        return links.isEmpty() && (!frames.isEmpty() || end.isReached());
-    }
-
-    /** Gives arrived frames to the handshake; returns the number of events. */
-    public int feed(long nowNs) {
-        Handshake mine = handshake;
-        int work = 0;
-        while (mine != null && !mine.isOver()) {
-            boolean ended = end.isReached(); // read before the frames: those that arrived before the end still count
-            byte[] frame = frames.poll();
-            if (frame != null) {
-                mine.receive(ByteBuffer.wrap(frame), nowNs);
-            } else if (ended) {
-                mine.fail(end.reason(), false);
-            } else {
-                break;
-            }
-            work++;
-        }
-        return work;
-    }
-
-    @Override
-    public void established(PendingConnection wanted, byte[] lastFrame) {
-        try {
-            openLinks(wanted.request());
-        } catch (MadeleineException e) {
-            wanted.fail(String.valueOf(e.getMessage()), e);
-            close();
-            return;
-        }
-        if (lastFrame.length > 0) {
-            send(lastFrame);
-        }
-        wanted.complete(this);
-    }
-
-    private void openLinks(ConnectionRequest made) {
+    /**
+     * Both sides want the connection: it gets its links.
+     *
+     * @throws MadeleineException if the two ends do not fit, or memory is short
+     */
+    void openLinks(ConnectionRequest made) {
         reserve();
         request = made;
         int window = Math.min(sizes.packetCount(), peerPacketCount);
@@ -295,22 +234,9 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         return new ViaPacketLink(this, capabilities, opened, receiver);
     }
 
-    @Override
-    public void failed(byte[] lastFrame, String reason, boolean decided) {
-        if (lastFrame.length > 0 && peerNumber != MessageFlyweight.NO_CONNECTION) {
-            send(lastFrame);
-        }
-        close();
-    }
-
-    /** Whether the line has become a connection, or was closed. */
-    public boolean isOpenOrClosed() {
-        return !links.isEmpty() || end.isClosedHere();
-    }
-
     /** Whether a handshake has failed, so that this never was a connection. */
     public boolean hasFailedToOpen() {
-        return links.isEmpty() && handshake != null;
+        return links.isEmpty() && line.wasUsed();
     }
 
     /** The address of the peer's adapter, once this process has requested the connection. */
@@ -351,12 +277,9 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
 
     /** A frame of the handshake has arrived; false if there are too many. */
     boolean onFrame(byte[] frame) {
-        if (frames.size() >= LaneSlots.FRAMES) {
-            return false;
-        }
-        frames.add(frame);
+        boolean taken = line.onFrame(frame);
         home.lineHasWork();
-        return true;
+        return taken;
     }
 
     /** The peer has finished. */
@@ -422,7 +345,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
 
     /** Whether this end is open and knows the peer's number. */
     boolean canTell() {
-        return !end.isClosedHere() && peerNumber != MessageFlyweight.NO_CONNECTION;
+        return !end.isClosedHere() && knowsPeer();
     }
 
     /** Tells the adapter that {@link #flush} is needed. */
@@ -629,7 +552,7 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     }
 
     private void leave(int word) {
-        if (end.closeHere() && peerNumber != MessageFlyweight.NO_CONNECTION && !end.isClosedThere()) {
+        if (end.closeHere() && knowsPeer() && !end.isClosedThere()) {
             address(LaneSlots.END, MessageFlyweight.END, word);
             lane.send(LaneSlots.END, MessageFlyweight.BYTES);
         }
