@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * An open session: its channels by name, its progress engine, and everything that has to be closed.
@@ -60,6 +61,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean told = new AtomicBoolean();
     private volatile String newsLost = "";
+    private volatile Consumer<String> opening = _ -> {};
     private volatile boolean lacksNotices;
     private volatile boolean opened;
 
@@ -258,6 +260,16 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         channels.values().forEach(channel -> channel.peerLost(rank, false, reason));
     }
 
+    /** Calls this if the session cannot be opened, until it is. Before the bootstrap knows this listener. */
+    void whileOpening(Consumer<String> failed) {
+        opening = failed;
+    }
+
+    @Override
+    public void cannotOpen(String reason) {
+        opening.accept(reason);
+    }
+
     @Override
     public void givenUp(String reason) {
         newsLost = reason;
@@ -321,6 +333,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     /** Everything is connected, and the user gets the session. */
     void opened() {
         opened = true;
+        opening = _ -> {};
         tellOfLostNotices();
     }
 

@@ -13,7 +13,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -272,18 +271,6 @@ final class PeerFailures implements AutoCloseable {
         try {
             listeners.add(listener);
             dead.forEach((rank, loss) -> tell(List.of(listener), rank, loss));
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** A sentence about the first death; empty if no peer is dead. */
-    Optional<String> first() {
-        lock.lock();
-        try {
-            return dead.entrySet().stream()
-                    .findFirst()
-                    .map(death -> Exit.sentence(death.getKey(), "died", death.getValue().reason));
         } finally {
             lock.unlock();
         }

@@ -21,6 +21,7 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.session.bootstrap.Bootstrap;
+import io.madeleine.session.bootstrap.Exit;
 import io.madeleine.session.bootstrap.HostKey;
 import io.madeleine.session.bootstrap.Joining;
 import io.madeleine.session.bootstrap.Resources;
@@ -164,12 +165,13 @@ final class SessionOpening {
                 failures,
                 arenas,
                 new MadeleineSession.Ending(bootstrap, end));
-        bootstrap.listen(session);
         Connecting connecting =
                 new Connecting(membership, descriptions, adapters, engine, resources, config.timeouts());
-        failures.forwardTo((_, _) -> connecting.peerDied());
+        session.whileOpening(connecting::fail);
+        failures.forwardTo((rank, reason) -> connecting.fail(Exit.sentence(rank, "died", reason)));
+        bootstrap.listen(session);
         List<Connecting.Made> connections =
-                connecting.connect(routes(families, descriptions, bootstrap, connecting), failures::first, deadlineNs);
+                connecting.connect(routes(families, descriptions, bootstrap, connecting), deadlineNs);
         openChannels(session, engine, connections);
         arenas.takeFrom(memoryOf(connections));
         bootstrap.exchange("connected", new byte[0], deadlineNs);

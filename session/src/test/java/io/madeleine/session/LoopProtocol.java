@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on request:
  * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code
- * refuse-connections = true}, {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of
+ * refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of
  * exceptions or errors.
  */
 final class LoopProtocol implements ProtocolModule {
@@ -206,6 +206,9 @@ final class LoopProtocol implements ProtocolModule {
                 public CompletableFuture<ProtocolConnection> connect(ConnectionRequest request) {
                     if (is("refuse-connections")) {
                         return CompletableFuture.failedFuture(new SessionException("the loop refuses to connect"));
+                    }
+                    if (is("await-connections")) {
+                        return new CompletableFuture<>();
                     }
                     return LoopAdapter.this.connect(channelName, request);
                 }

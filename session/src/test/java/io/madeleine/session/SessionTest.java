@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class SessionTest {
@@ -186,6 +187,19 @@ class SessionTest {
         List<String> failures = failuresOf(settings);
         assertTrue(failures.get(1).contains("channel default could not connect to rank 0 over loop"), failures.get(1));
         assertTrue(failures.get(0).contains("rank 1 could not open the session"), failures.get(0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldEndTheWaitForConnectionsWhenAnotherRankCannotConnect(int waiting) throws Exception {
+        int port = TestSessions.freePort();
+        List<Map<String, Object>> settings =
+                List.of(TestSessions.settings(0, 2, port), TestSessions.settings(1, 2, port));
+        settings.get(waiting).put("tm.loop.await-connections", true);
+        settings.get(1 - waiting).put("tm.loop.refuse-connections", true);
+        String failure = failuresOf(settings).get(waiting);
+        assertTrue(failure.contains("rank " + (1 - waiting) + " could not open the session"), failure);
+        assertTrue(failure.endsWith("the loop refuses to connect"), failure);
     }
 
     @Test

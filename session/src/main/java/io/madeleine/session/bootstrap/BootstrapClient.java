@@ -47,6 +47,7 @@ final class BootstrapClient implements Bootstrap {
     private @Nullable EndListener endListener;
     private ControlMessage.@Nullable SessionAbort end;
     private @Nullable String failure;
+    private @Nullable String openingFailure;
     private @Nullable String newsLost;
     private @Nullable String givenUp;
     private @Nullable String missing;
@@ -125,15 +126,20 @@ final class BootstrapClient implements Bootstrap {
         List<ControlMessage.PeerGaveUp> gaveUpBefore;
         String lostBefore;
         String givenUpBefore;
+        String failedBefore;
         lock.lock();
         try {
             events = listener;
+            failedBefore = openingFailure;
             before = List.copyOf(deaths);
             gaveUpBefore = List.copyOf(peersThatGaveUp);
             lostBefore = newsLost;
             givenUpBefore = givenUp;
         } finally {
             lock.unlock();
+        }
+        if (failedBefore != null) {
+            listener.cannotOpen(failedBefore);
         }
         before.forEach(death -> listener.peerDied(death.rank(), death.reason()));
         gaveUpBefore.forEach(peer -> listener.peerGaveUp(peer.rank(), peer.reason()));
@@ -306,7 +312,7 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Death death -> died(death);
             case ControlMessage.PeerGaveUp peer -> gaveUp(peer);
             case ControlMessage.OpenFailed(int rank, String reason) ->
-                update(() -> fail("rank " + rank + " could not open the session: " + reason));
+                cannotOpen("rank " + rank + " could not open the session: " + reason);
             case ControlMessage.SessionAbort all -> ended(all);
             case ControlMessage.Launched launched -> launches.launched(launched);
             case ControlMessage.LaunchedEnded ended -> launches.ended(ended);
@@ -335,13 +341,23 @@ final class BootstrapClient implements Bootstrap {
     }
 
     private void left(int rank) {
-        update(() -> {
-            serverLeft |= rank == welcome.serverRank();
-            fail("rank " + rank + " left before the session was open");
-        });
+        update(() -> serverLeft |= rank == welcome.serverRank());
+        cannotOpen("rank " + rank + " left before the session was open");
         Events listener = events();
         if (listener != null) {
             listener.peerLeft(rank);
+        }
+    }
+
+    /** Without effect once the session is open. */
+    private void cannotOpen(String reason) {
+        update(() -> {
+            fail(reason);
+            openingFailure = openingFailure == null ? reason : openingFailure;
+        });
+        Events listener = events();
+        if (listener != null) {
+            listener.cannotOpen(reason);
         }
     }
 

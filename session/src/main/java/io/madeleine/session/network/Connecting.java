@@ -17,16 +17,16 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes all connections of a session in parallel.
  *
- * <p>Threading: confined to caller; used once.
+ * <p>Threading: confined to caller, but for {@link #fail}; used once.
  */
 public final class Connecting {
     private final Membership membership;
@@ -37,6 +37,7 @@ public final class Connecting {
     private final Timeouts timeouts;
     private final Map<String, ProtocolChannel> protocolChannels = new HashMap<>();
     private final Waitable changed = new Waitable();
+    private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
 
     /** A connection that is being made. */
     private record Wanted(Route route, SelectionTable table, CompletableFuture<ProtocolConnection> future) {}
@@ -66,17 +67,16 @@ public final class Connecting {
     /**
      * Connects along all routes and waits until every connection is made.
      *
-     * @param firstDeath which peer has died first, and why; a thread that learns of a death calls {@link #peerDied}
-     * @throws SessionException if a connection fails, a peer dies, or the deadline passes
+     * @throws SessionException if a connection fails, another process {@linkplain #fail fails}, or the deadline passes
      */
-    public List<Made> connect(List<Route> routes, Supplier<Optional<String>> firstDeath, long deadlineNs) {
+    public List<Made> connect(List<Route> routes, long deadlineNs) {
         List<Wanted> wanted = new ArrayList<>();
         for (Route route : routes) {
             wanted.add(begin(route, deadlineNs));
         }
         boolean inTime = engine.await(
                 changed,
-                () -> firstDeath.get().isPresent()
+                () -> failure.get() != null
                         || wanted.stream().allMatch(one -> one.future.isDone())
                         || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
                 deadlineNs);
@@ -87,14 +87,22 @@ public final class Connecting {
             }
         }
         if (made.size() < wanted.size()) {
-            throw new SessionException(membership + ": " + firstDeath.get().orElseGet(() -> late(wanted)));
+            String why = failure.get();
+            throw new SessionException(membership + ": " + (why == null ? late(wanted) : why));
         }
         return made;
     }
 
-    /** A peer has died: ends the wait for its connections. */
-    public void peerDied() {
-        engine.signal(changed);
+    /**
+     * Ends the wait for connections: a peer has died, or another process cannot open the session. The first reason
+     * counts. Any thread.
+     *
+     * @param reason a sentence
+     */
+    public void fail(String reason) {
+        if (failure.compareAndSet(null, reason)) {
+            engine.signal(changed);
+        }
     }
 
     /**

@@ -30,6 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a process makes of what its bootstrap server says; the test is the server. */
 @Timeout(30)
@@ -50,6 +52,9 @@ class BootstrapClientTest {
     /** What the client has told its listener. */
     private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
 
+    /** Why the session cannot be opened, as the client has told its listener. */
+    private final BlockingQueue<String> failures = new LinkedBlockingQueue<>();
+
     private class Listener implements Bootstrap.Events {
         @Override
         public void peerDied(int rank, String reason) {
@@ -64,6 +69,11 @@ class BootstrapClientTest {
         @Override
         public void peerLeft(int rank) {
             heard.add(rank + " left");
+        }
+
+        @Override
+        public void cannotOpen(String reason) {
+            failures.add(reason);
         }
 
         @Override
@@ -269,6 +279,22 @@ class BootstrapClientTest {
         hears("1 gave up: the line is cut");
         hears("given up: it is silent");
         assertNull(heard.poll(), "who is given up expects the end of its connection");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldTellItsListenerThatTheSessionCannotBeOpened(boolean isLate) throws Exception {
+        join();
+        if (!isLate) {
+            client.listen(new Listener());
+        }
+        server.send(new ControlMessage.OpenFailed(1, "no memory"));
+        server.close();
+        awaitReaderEnd();
+        if (isLate) {
+            client.listen(new Listener());
+        }
+        assertEquals("rank 1 could not open the session: no memory", failures.poll());
     }
 
     /** The client's reader has handled all that came before the end of the connection. */

@@ -283,6 +283,11 @@ class BootstrapTest {
         }
 
         @Override
+        public void cannotOpen(String reason) {
+            // exchanges fail with it
+        }
+
+        @Override
         public void givenUp(String reason) {
             news.add("given up: " + reason);
         }
