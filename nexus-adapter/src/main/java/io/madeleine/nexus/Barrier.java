@@ -13,7 +13,8 @@ import java.util.function.BooleanSupplier;
 /**
  * The barrier of all contexts: each notifies rank 0, which notifies all. A context may leave as soon as it is released,
  * when others have not got their release yet. So only rank 0 decides whether a context is missing, and it sends that
- * decision, too.
+ * decision, too. Notices carry the number of the pass: one that failed because of its deadline or an interrupt, so that
+ * its notices were not sent, is made up for by the next.
  *
  * <p>Threading: thread-safe; one thread of a context at a time may pass.
  */
@@ -25,7 +26,7 @@ final class Barrier {
 
     private final Node node;
     private final AtomicLongArray arrivals;
-    private final AtomicLong releases = new AtomicLong();
+    private final AtomicLong releases = new AtomicLong(); // the number of the last pass that is over
     private final AtomicLong entries = new AtomicLong();
     private volatile int missed = NOBODY;
 
@@ -34,30 +35,30 @@ final class Barrier {
         this.arrivals = new AtomicLongArray(node.size());
         system.nonThreaded("arrived", (_, request) -> {
             if (node.nodes().isMember(request.remote())) {
-                arrivals.incrementAndGet(request.remote());
+                arrivals.accumulateAndGet(request.remote(), request.getLong(), Math::max);
             }
         });
         system.nonThreaded("released", (_, request) -> {
             if (request.remote() == ROOT) {
-                released(request.getInt());
+                released(request.getLong(), request.getInt());
             }
         });
     }
 
-    private void released(int missing) {
+    private void released(long number, int missing) {
         if (missing != NOBODY) {
             missed = missing;
         }
-        releases.incrementAndGet();
+        releases.accumulateAndGet(number, Math::max);
     }
 
     void pass(Duration timeout) {
         long number = entries.incrementAndGet();
         long deadlineNs = System.nanoTime() + timeout.toNanos();
-        send(ROOT, ARRIVED, new Arguments(), deadlineNs);
+        send(ROOT, ARRIVED, new Arguments().putLong(number), deadlineNs);
         if (node.rank() == ROOT) {
             await(() -> isComplete(number) || missing(number) != NOBODY, number, deadlineNs);
-            release(isComplete(number) ? NOBODY : missing(number), deadlineNs);
+            release(number, isComplete(number) ? NOBODY : missing(number), deadlineNs);
         }
         await(() -> releases.get() >= number || isRootGone(), number, deadlineNs);
         int gone = releases.get() >= number ? missed : ROOT;
@@ -79,11 +80,11 @@ final class Barrier {
     }
 
     /** Notifies all ranks, then throws if one could not be notified: it has died since it arrived, for instance. */
-    private void release(int missing, long deadlineNs) {
+    private void release(long number, int missing, long deadlineNs) {
         MadeleineException failure = null;
         for (int rank = 0; rank < node.size(); rank++) {
             try {
-                send(rank, RELEASED, new Arguments().putInt(missing), deadlineNs);
+                send(rank, RELEASED, new Arguments().putLong(number).putInt(missing), deadlineNs);
             } catch (MadeleineException e) {
                 failure = failure == null ? e : failure;
             }

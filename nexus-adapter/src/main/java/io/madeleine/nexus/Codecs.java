@@ -55,6 +55,7 @@ public final class Codecs {
         add(float.class, Float.class, Codec.of((v, a) -> a.putFloat(v), Request::getFloat));
         add(double.class, Double.class, Codec.of((v, a) -> a.putDouble(v), Request::getDouble));
         builtIn(String.class, Codec.of((v, a) -> a.putString(v), Request::getString));
+        builtIn(boolean[].class, Codec.of((v, a) -> a.putBytes(bytes(v)), request -> flags(request.getBytes())));
         builtIn(byte[].class, Codec.of((v, a) -> a.putBytes(v), Request::getBytes));
         builtIn(short[].class, Codec.of((v, a) -> a.putShorts(v), Request::getShorts));
         builtIn(char[].class, Codec.of((v, a) -> a.putChars(v), Request::getChars));
@@ -67,6 +68,22 @@ public final class Codecs {
                 Codec.of((v, a) -> a.putSegment(v), request -> request.getSegment(Codecs::onHeap)));
         builtIn(Startpoint.class, Codec.of((v, a) -> a.putStartpoint(v), Request::getStartpoint));
         ValueCodecs.addTo(this::builtIn, this::find);
+    }
+
+    private static byte[] bytes(boolean[] flags) {
+        byte[] bytes = new byte[flags.length];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (flags[i] ? 1 : 0);
+        }
+        return bytes;
+    }
+
+    private static boolean[] flags(byte[] bytes) {
+        boolean[] flags = new boolean[bytes.length];
+        for (int i = 0; i < flags.length; i++) {
+            flags[i] = bytes[i] != 0;
+        }
+        return flags;
     }
 
     /**

@@ -286,9 +286,11 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * Waits until the contexts of all processes of the session have called this method as often as this one has.
+     * Waits until the contexts of all processes of the session have called this method as often as this one has. A call
+     * that ends by its timeout or an interrupt counts, too; the next one waits for all again.
      *
      * @throws io.madeleine.api.DeadlineExceededException if they have not within the timeout
+     * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted
      * @throws io.madeleine.api.PeerFailedException if one of them is gone
      */
     public void barrier(Duration timeout) {

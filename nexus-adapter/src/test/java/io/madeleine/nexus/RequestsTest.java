@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.Refusal.Reason;
 import io.madeleine.nexus.wire.RequestLayout;
 import java.lang.foreign.Arena;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One-sided requests and their arguments, over each network. */
@@ -587,6 +590,39 @@ class RequestsTest {
         assertEquals(List.of(), List.copyOf(failures));
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldPassBarriersAfterOneThatEndedByItsTimeoutOrAnInterrupt(boolean isInterrupted) throws Exception {
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        try (World world = new World(network, 3, _ -> {})) {
+            for (int who = 0; who < 3; who++) { // who calls once more than the others, for now
+                Context early = world.of(who);
+                if (isInterrupted) {
+                    Thread.currentThread().interrupt();
+                    assertThrows(WaitInterruptedException.class, () -> early.barrier(Duration.ofSeconds(20)));
+                    assertTrue(Thread.interrupted());
+                } else {
+                    assertThrows(DeadlineExceededException.class, () -> early.barrier(Duration.ofMillis(50)));
+                }
+            }
+            List<Thread> ranks = new ArrayList<>();
+            for (Context context : world.contexts) {
+                ranks.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        context.barrier(Duration.ofSeconds(20));
+                        context.barrier(Duration.ofSeconds(20));
+                    } catch (RuntimeException | Error e) {
+                        failures.add(e);
+                    }
+                }));
+            }
+            for (Thread rank : ranks) {
+                rank.join();
+            }
+        }
+        assertEquals(List.of(), List.copyOf(failures));
+    }
+
     @Test
     void shouldFailABarrierToWhichSomebodyNeverCame() throws Exception {
         Queue<Integer> missed = new ConcurrentLinkedQueue<>();
@@ -611,7 +647,7 @@ class RequestsTest {
     void shouldLetTheOthersPassABarrierThoughOneHasGoneAfterItHasArrived() throws Exception {
         try (World world = new World(network, 3, _ -> {})) {
             Context root = world.of(0);
-            world.of(1).node().send(0, RequestLayout.id("arrived"), new Arguments());
+            world.of(1).node().send(0, RequestLayout.id("arrived"), new Arguments().putLong(1));
             world.of(1).close();
             await(root, () -> root.node().nodes().get(1).isGone());
             CompletableFuture<Boolean> passed = new CompletableFuture<>();
