@@ -53,6 +53,14 @@ final class RdmaReceiver implements PacketReceiver {
     /** The size of the chunks: less than configured if no more memory can be registered. */
     private int copyBytes;
 
+    /**
+     * A chunk of the least size that is made with the link: the first one if no more memory can be registered when it
+     * is needed. Then no message depends on a registration. Null if it is in use.
+     */
+    private @Nullable Slab spare;
+
+    private final int spareBytes;
+
     private long announcedEnd;
     private long grantedEnd;
     private long copiedEnd;
@@ -79,6 +87,7 @@ final class RdmaReceiver implements PacketReceiver {
         this.credits = credits;
         this.sizes = sizes;
         this.copyBytes = sizes.chunkBytes();
+        this.spareBytes = Math.min(sizes.chunkBytes(), LEAST_BYTES);
         this.pieces = new GrowingPieces(
                 regions.keepsAny() ? sizes.chunkBytes() : sizes.firstChunkBytes(), sizes.chunkBytes());
         this.headers = new HeaderRing(sizes.headers());
@@ -349,25 +358,28 @@ final class RdmaReceiver implements PacketReceiver {
     }
 
     /**
-     * Makes a chunk, perhaps a smaller one; null if that is impossible and earlier chunks have to suffice, or if lost.
+     * Makes a chunk, perhaps a smaller one, or takes the spare one; null if that is impossible and earlier chunks have
+     * to suffice.
      */
     private @Nullable Slab makeChunk(int chunk) {
-        for (int bytes = copyBytes; ; bytes /= 2) {
+        Slab last = spare;
+        for (int bytes = copyBytes; last == null || bytes > spareBytes; bytes /= 2) {
             try {
-                Slab made = newChunk(bytes);
-                chunks[chunk] = made;
-                copyBytes = bytes;
-                return made;
-            } catch (FabricException e) {
+                return addChunk(chunk, newChunk(bytes), bytes);
+            } catch (FabricException _) {
                 if (chunk > 0) { // earlier chunks are in use, and come back
-                    return null;
-                }
-                if (bytes / 2 < LEAST_BYTES) {
-                    connection.lost("a buffer for it cannot be registered: " + e.getMessage());
                     return null;
                 }
             }
         }
+        spare = null;
+        return addChunk(chunk, last, spareBytes);
+    }
+
+    private Slab addChunk(int chunk, Slab made, int bytes) {
+        chunks[chunk] = made;
+        copyBytes = bytes;
+        return made;
     }
 
     private Slab newChunk(int bytes) {
@@ -438,10 +450,15 @@ final class RdmaReceiver implements PacketReceiver {
 
     // ---- the thread that polls
 
-    /** The connection is made: grants may be sent. */
+    /**
+     * The connection is made: grants may be sent.
+     *
+     * @throws FabricException if the spare chunk cannot be registered
+     */
     void open() {
         lock.lock();
         try {
+            spare = port.newTargetSlab(spareBytes);
             open = true;
         } finally {
             lock.unlock();
@@ -535,6 +552,9 @@ final class RdmaReceiver implements PacketReceiver {
                 if (chunk != null) {
                     chunk.close();
                 }
+            }
+            if (spare != null) {
+                spare.close();
             }
         } finally {
             lock.unlock();

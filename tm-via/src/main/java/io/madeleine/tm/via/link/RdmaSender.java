@@ -63,6 +63,15 @@ final class RdmaSender implements Completion, PacketSender {
 
     private int chunkCount;
 
+    /**
+     * A chunk of the least size that is made with the link: the only one if no more memory can be registered when the
+     * first is needed. Then no message depends on a registration. Null if it is in use, or if memory to send need not
+     * be registered.
+     */
+    private @Nullable Slab spare;
+
+    private final int spareBytes;
+
     /** How many chunks there may be: fewer than operations if no more memory can be registered. */
     private int mostChunks;
 
@@ -142,6 +151,32 @@ final class RdmaSender implements Completion, PacketSender {
         this.mostChunks = writes;
         this.landed = port.hasImmediateData() ? null : new LandedPieces(connection, lane, writes);
         this.mostParts = landed == null ? GrantFlyweight.PARTS / Math.max(1, headerWindow) : Integer.MAX_VALUE;
+        this.spareBytes = leastBytes();
+    }
+
+    /** The size of the smallest chunks that suffice. */
+    private int leastBytes() {
+        int bytes = chunkBytes;
+        while (suffices(bytes / 2)) {
+            bytes /= 2;
+        }
+        return bytes;
+    }
+
+    /**
+     * Makes what each message can fall back to.
+     *
+     * @throws FabricException if it cannot be registered
+     */
+    void open() {
+        if (port.needsLocal()) {
+            spare = port.newSlab(spareBytes, Flags.FI_WRITE);
+        }
+    }
+
+    /** Whether chunks of this size can take any piece in half of the parts allowed: the others are for writes in place. */
+    private boolean suffices(int bytes) {
+        return bytes >= LEAST_BYTES && copiesOf(chunkBytes, bytes) <= Math.max(1, mostParts / 2);
     }
 
     // ---- the sending half
@@ -263,7 +298,8 @@ final class RdmaSender implements Completion, PacketSender {
         if (use != null) {
             long address = source.address() + group.offset(0);
             int here = bytesTogether(use, address, bytes);
-            if (here < bytes && copiesOf(bytes - here, copyBytes) >= mostParts - writtenParts) { // no number is left
+            if (here < bytes
+                    && copiesOf(bytes - here, leastCopyBytes()) >= mostParts - writtenParts) { // no number is left
                 use.end();
                 return null;
             }
@@ -371,36 +407,38 @@ final class RdmaSender implements Completion, PacketSender {
         return chunk;
     }
 
-    /** Makes a chunk. If that is impossible, the existing ones have to suffice, or a smaller one. */
+    /** Makes a chunk. If that is impossible, the existing ones have to suffice, or a smaller one, or the spare one. */
     private boolean makeChunk() {
-        for (int bytes = copyBytes; ; bytes /= 2) {
+        Slab last = spare;
+        for (int bytes = copyBytes; last == null || bytes > spareBytes; bytes /= 2) {
             try {
-                chunks[chunkCount] = newChunk(bytes);
-                copyBytes = bytes;
-                int _ = freeChunks.addAndGet(1 << chunkCount++);
+                addChunk(newChunk(bytes), bytes);
                 return true;
-            } catch (FabricException e) {
+            } catch (FabricException _) {
                 if (chunkCount > 0) {
                     mostChunks = chunkCount;
                     return false;
                 }
-                if (!suffices(bytes / 2)) {
-                    connection.lost("a buffer for it cannot be registered: " + e.getMessage());
-                    return false;
-                }
             }
         }
+        spare = null;
+        addChunk(last, spareBytes);
+        return true;
+    }
+
+    private void addChunk(Slab made, int bytes) {
+        chunks[chunkCount] = made;
+        copyBytes = bytes;
+        int _ = freeChunks.addAndGet(1 << chunkCount++);
     }
 
     private Slab newChunk(int bytes) {
         return regions.makingRoom(() -> port.newSlab(bytes, Flags.FI_WRITE));
     }
 
-    /** Whether chunks of this size can take any piece, and the rest of the one in front, in the parts allowed. */
-    private boolean suffices(int bytes) {
-        return bytes >= LEAST_BYTES
-                && copiesOf(chunkBytes, bytes) <= mostParts
-                && copiesOf(committed, bytes) <= mostParts - writtenParts;
+    /** The size of a chunk into which the rest of a piece may have to be copied. */
+    private int leastCopyBytes() {
+        return chunkCount > 0 ? copyBytes : spareBytes;
     }
 
     /** How many chunks of a size a stretch takes. */
@@ -618,6 +656,9 @@ final class RdmaSender implements Completion, PacketSender {
             if (chunk != null) {
                 chunk.close();
             }
+        }
+        if (spare != null) {
+            spare.close();
         }
     }
 }

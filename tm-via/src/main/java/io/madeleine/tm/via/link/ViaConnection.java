@@ -230,6 +230,7 @@ public final class ViaConnection implements ProtocolConnection {
         lane.addSlots(sizes.rdma().headers(), LaneSlots.HEADER_BYTES);
         RdmaSender opened = new RdmaSender(this, lane, home.regions(), headers, firstSlot, window, sizes.rdma());
         sender = opened;
+        opened.open();
         receiver.open();
         return new ViaPacketLink(this, capabilities, opened, receiver);
     }
