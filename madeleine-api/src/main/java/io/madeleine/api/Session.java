@@ -173,7 +173,7 @@ public interface Session extends AutoCloseable {
      * should a handler close one that its channel's messages use. If the wait is interrupted
      * ({@link WaitInterruptedException}), the arena stays open.
      *
-     * <p>Ownership: the caller's; the session closes the arena when it closes, and a later close does nothing.
+     * <p>Ownership: the caller's; the session closes the arena when it closes; to close it after that does nothing.
      * Threading: any thread may allocate memory in it and close it.
      *
      * @throws SessionException if the session is closed
