@@ -272,7 +272,8 @@ class RdmaMemoryTest {
 
     /**
      * Little memory can be registered: the chunks are few, or small, and the connection stays. The least is what both
-     * directions of a connection fall back to: 4 KiB to receive and, with eight headers and immediate data, 16 KiB to send.
+     * directions of a connection fall back to: 4 KiB to receive and, with eight headers and immediate data, 16 KiB to
+     * send.
      */
     @ParameterizedTest
     @CsvSource({

@@ -174,7 +174,7 @@ final class RdmaSender implements Completion, PacketSender {
         }
     }
 
-    /** Whether chunks of this size can take any piece in half of the parts allowed: the others are for writes in place. */
+    /** Whether chunks of this size take any piece in half of the parts allowed: the others are for writes in place. */
     private boolean suffices(int bytes) {
         return bytes >= LEAST_BYTES && copiesOf(chunkBytes, bytes) <= Math.max(1, mostParts / 2);
     }

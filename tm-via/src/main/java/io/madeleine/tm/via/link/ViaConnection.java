@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * both of which the receiver chose; messages with another token do not count.
  *
  * <p>Threading: as {@link ProtocolConnection}; until the handshake is over, under the adapter's lock.
- * {@link #onMessage} and {@link #onWritten} belong to the thread that handles completions, {@link #flush} and {@link #pollUp} to the one that
- * polls.
+ * {@link #onMessage} and {@link #onWritten} belong to the thread that handles completions, {@link #flush} and
+ * {@link #pollUp} to the one that polls.
  */
 public final class ViaConnection implements ProtocolConnection {
     private final Home home;
