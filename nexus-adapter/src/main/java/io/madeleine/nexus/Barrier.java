@@ -27,22 +27,30 @@ final class Barrier {
     private final Node node;
     private final AtomicLongArray arrivals;
     private final AtomicLong releases = new AtomicLong(); // the number of the last pass that is over
-    private final AtomicLong entries = new AtomicLong();
+    private final AtomicLong entries;
     private volatile int missed = NOBODY;
 
     Barrier(Node node, Endpoint system) {
         this.node = node;
+        this.entries = new AtomicLong((long) node.generation() << Integer.SIZE);
         this.arrivals = new AtomicLongArray(node.size());
         system.nonThreaded("arrived", (_, request) -> {
-            if (node.nodes().isMember(request.remote())) {
-                arrivals.accumulateAndGet(request.remote(), request.getLong(), Math::max);
+            long number = request.getLong();
+            if (node.nodes().isMember(request.remote()) && isOfThisContext(number)) {
+                arrivals.accumulateAndGet(request.remote(), number, Math::max);
             }
         });
         system.nonThreaded("released", (_, request) -> {
-            if (request.remote() == ROOT) {
-                released(request.getLong(), request.getInt());
+            long number = request.getLong();
+            if (request.remote() == ROOT && isOfThisContext(number)) {
+                released(number, request.getInt());
             }
         });
+    }
+
+    /** Channels may keep notices of an earlier context that used them. */
+    private boolean isOfThisContext(long number) {
+        return number >>> Integer.SIZE == node.generation();
     }
 
     private void released(long number, int missing) {

@@ -647,7 +647,8 @@ class RequestsTest {
     void shouldLetTheOthersPassABarrierThoughOneHasGoneAfterItHasArrived() throws Exception {
         try (World world = new World(network, 3, _ -> {})) {
             Context root = world.of(0);
-            world.of(1).node().send(0, RequestLayout.id("arrived"), new Arguments().putLong(1));
+            long first = ((long) world.of(1).node().generation() << Integer.SIZE) + 1;
+            world.of(1).node().send(0, RequestLayout.id("arrived"), new Arguments().putLong(first));
             world.of(1).close();
             await(root, () -> root.node().nodes().get(1).isGone());
             CompletableFuture<Boolean> passed = new CompletableFuture<>();

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.madeleine.api.Channel;
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.nexus.wire.RequestLayout;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +43,25 @@ class SuccessiveContextsTest {
             other.close();
             World.await(() -> next.node().nodes().get(1).isGone());
             next.close();
+        }
+    }
+
+    @Test
+    void shouldNotTakeAnArrivalAtABarrierOfAnEarlierContextForOneAtTheNext() {
+        try (World world = new World("sci", 2, _ -> {})) {
+            long earlier = ((long) world.of(1).node().generation() << Integer.SIZE) + 5;
+            for (int rank = 0; rank < 2; rank++) {
+                world.of(rank).close();
+                world.contexts.add(open(world.of(rank).node().session().channel()));
+            }
+            Context next = world.contexts.get(2);
+            Context other = world.contexts.get(3);
+            // as if the channel had kept it until now
+            Route _ = other.node().send(0, RequestLayout.id("arrived"), new Arguments().putLong(earlier));
+            assertEquals(1, other.service(0, Adder.class).next(0)); // behind the notice
+            assertThrows(DeadlineExceededException.class, () -> next.barrier(Duration.ofMillis(50)));
+            next.close();
+            other.close();
         }
     }
 
