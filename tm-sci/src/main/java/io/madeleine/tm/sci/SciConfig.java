@@ -95,10 +95,11 @@ public record SciConfig(
         dma.onlyKeys("single-copy", "from", "to", "shared-blocks", "offload-from");
         int bufferBytes = small.bytes("buffer", 64, PairSizes.MAX_BUFFER_BYTES);
         small.require("buffer", bufferBytes % Long.BYTES == 0, "a multiple of 8 bytes");
-        int ringBytes = small.bytes("ring", 1024, PairSizes.MAX_RING_BYTES);
-        small.require("ring", Integer.bitCount(ringBytes) == 1, "a power of two");
-        long minRingBytes = RingLayout.minRingBytes(bufferBytes);
-        small.require("ring", ringBytes >= minRingBytes, minRingBytes + " bytes or more for this short.buffer");
+        long minRingBytes = Math.max(1024, RingLayout.minRingBytes(bufferBytes));
+        String accepted = "a power of two, " + minRingBytes + " bytes or more for this short.buffer, "
+                + PairSizes.MAX_RING_BYTES + " at most";
+        int ringBytes = (int) small.bytes("ring", minRingBytes, PairSizes.MAX_RING_BYTES, accepted);
+        small.require("ring", Integer.bitCount(ringBytes) == 1, accepted);
         int cellBytes = regular.bytes("cell", OrderedWords.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
         regular.require("cell", cellBytes % OrderedWords.PAGE_BYTES == 0, "a multiple of 4 KiB");
         return new SciConfig(

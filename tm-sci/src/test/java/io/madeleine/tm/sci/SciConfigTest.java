@@ -88,6 +88,9 @@ class SciConfigTest {
     @CsvSource(delimiter = '|', textBlock = """
             short.ring = 48 KiB     | power of two
             short.ring = 16 KiB     | 65536 bytes or more
+            short.ring = 1000       | 65536 bytes or more
+            short.ring = 128 MiB    | 67108864 at most
+            short.ring = 192 KiB    | power of two
             short.buffer = 100      | multiple of 8
             dma.offload-from = 4 KiB | off, or a size of 1 MiB or more
             short.buffer = 2 MiB    | from 64 B to 1048576 B
