@@ -145,7 +145,7 @@ final class CollectiveReductions {
         Operand output = Operand.ofResult(inOut, 0, type);
         Area upper = output.area(count, true);
         apply(combining, lower, upper);
-        if (!type.type().isDense()) {
+        if (!combining.type().isDense()) {
             output.payload(0, count).copyFrom(upper.segment(), upper.offset(), upper.bytes());
         }
         output.giveBack();

@@ -66,16 +66,22 @@ public final class Datatype implements Freeable, Cloneable {
     Type type() {
         Type own = type;
         if (own == null || freed) {
-            throw new MpiFault(
-                    ErrorClass.TYPE,
-                    "the datatype" + (name.isEmpty() ? "" : " " + name) + " is null: expected one that is not freed");
+            throw new MpiFault(ErrorClass.TYPE, isNullText());
         }
         return own;
     }
 
     /** The layout, in a call without a communicator. */
     Type layout() {
-        return Arguments.unhandled(this::type);
+        Type own = type;
+        if (own == null || freed) {
+            throw new MPIException(MPI.ERR_TYPE, isNullText(), null);
+        }
+        return own;
+    }
+
+    private String isNullText() {
+        return "the datatype" + (name.isEmpty() ? "" : " " + name) + " is null: expected one that is not freed";
     }
 
     /** Returns the argument if it is not null. */

@@ -23,7 +23,7 @@ public interface Bootstrap extends AutoCloseable {
         /** A process closed its session. Its connections end, which is no failure. */
         void peerLeft(int rank);
 
-        /** The session cannot be opened: another process could not open it, or left before. A sentence. */
+        /** The session cannot be opened: another process could not open it, for instance. A sentence. */
         void cannotOpen(String reason);
 
         /** The other processes consider this process dead. */

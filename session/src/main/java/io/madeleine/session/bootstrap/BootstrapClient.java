@@ -47,7 +47,6 @@ final class BootstrapClient implements Bootstrap {
     private @Nullable EndListener endListener;
     private ControlMessage.@Nullable SessionAbort end;
     private @Nullable String failure;
-    private @Nullable String openingFailure;
     private @Nullable String newsLost;
     private @Nullable String givenUp;
     private @Nullable String missing;
@@ -130,7 +129,7 @@ final class BootstrapClient implements Bootstrap {
         lock.lock();
         try {
             events = listener;
-            failedBefore = openingFailure;
+            failedBefore = failure;
             before = List.copyOf(deaths);
             gaveUpBefore = List.copyOf(peersThatGaveUp);
             lostBefore = newsLost;
@@ -351,10 +350,7 @@ final class BootstrapClient implements Bootstrap {
 
     /** Without effect once the session is open. */
     private void cannotOpen(String reason) {
-        update(() -> {
-            fail(reason);
-            openingFailure = openingFailure == null ? reason : openingFailure;
-        });
+        update(() -> fail(reason));
         Events listener = events();
         if (listener != null) {
             listener.cannotOpen(reason);

@@ -151,7 +151,7 @@ final class RdmaSender implements Completion, PacketSender {
         this.mostChunks = writes;
         this.landed = port.hasImmediateData() ? null : new LandedPieces(connection, lane, writes);
         this.mostParts = landed == null ? GrantFlyweight.PARTS / Math.max(1, headerWindow) : Integer.MAX_VALUE;
-        this.spareBytes = leastBytes();
+        this.spareBytes = port.needsLocal() ? leastBytes() : chunkBytes;
     }
 
     /** The size of the smallest chunks that suffice. */
