@@ -12,6 +12,7 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 
 /**
  * Makes control connections.
@@ -120,6 +121,9 @@ final class ControlConnector {
     private static String reason(IOException e) {
         if (e instanceof EOFException) {
             return "it closes the connection at once";
+        }
+        if (e instanceof SocketTimeoutException) {
+            return "it does not answer";
         }
         return e.getMessage() == null ? e.toString() : e.getMessage();
     }

@@ -251,6 +251,16 @@ class BootstrapTest {
     }
 
     @Test
+    void shouldSayThatWhoListensDoesNotAnswer() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            HostAddress address = new HostAddress("127.0.0.1", silent.getLocalPort());
+            Membership member = new Membership("s", 1, 2, new Membership.Contact.Root(address, false), SECRET);
+            String message = messageOf(() -> BootstrapClient.join(member, address, TIMEOUTS, in(0.3)));
+            assertTrue(message.endsWith(": it does not answer"), message);
+        }
+    }
+
+    @Test
     void shouldSayThatSomebodyListenedBefore() throws Exception {
         String message = "";
         while (!message.contains("Connection refused")) { // which a slow machine has no time to find out
