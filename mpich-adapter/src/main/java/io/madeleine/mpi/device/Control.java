@@ -30,8 +30,8 @@ final class Control extends Outgoing {
     }
 
     @Override
-    boolean isShort() {
-        return true;
+    long bytesBehind() {
+        return 0;
     }
 
     @Override

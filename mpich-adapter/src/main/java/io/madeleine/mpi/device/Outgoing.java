@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: one thread at a time; the thread that ends the message may be another than the one that began it.
  */
 abstract class Outgoing implements Runnable {
+    /** The length behind its header of a message that does not leave by one call. */
+    static final long LONG = -1;
+
     /** The next one in the peer's queue. */
     @Nullable
     Outgoing behind;
@@ -27,10 +30,13 @@ abstract class Outgoing implements Runnable {
      */
     abstract void pack(OutgoingMessage begun, MemorySegment header, int credits);
 
-    /** Whether the message consists of its header: {@link #write} can write all of it. */
-    abstract boolean isShort();
+    /**
+     * The length of the body behind the header, if {@link #write} can write all of the message: 0 if it consists of its
+     * header; {@link #LONG} if it is longer than that.
+     */
+    abstract long bytesBehind();
 
-    /** Writes a message that {@linkplain #isShort is short} into the memory of a header. */
+    /** Writes a message that is not {@link #LONG} into memory of {@link NowHeaders}. */
     abstract void write(MemorySegment header, int credits);
 
     /** The message has left, or failed. Never waits. */

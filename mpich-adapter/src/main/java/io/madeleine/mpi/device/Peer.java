@@ -166,9 +166,10 @@ final class Peer {
         schedule();
     }
 
-    /** Sends a message that consists of its header in one step; false if that is not possible now. */
+    /** Sends a short message in one step; false if that is not possible now. */
     private boolean trySendShort(Outgoing message) {
-        MemorySegment nowHeader = message.isShort() ? nowHeaders.take() : null;
+        long behind = message.bytesBehind();
+        MemorySegment nowHeader = behind == Outgoing.LONG ? null : nowHeaders.take();
         if (nowHeader == null) {
             return false;
         }
@@ -177,7 +178,7 @@ final class Peer {
         int returned = takeOwed();
         try {
             message.write(nowHeader, returned);
-            isSent = channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+            isSent = trySend(nowHeader, behind);
         } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
             FreedMemory.clearInterrupt(e);
             failed = e;
@@ -260,10 +261,17 @@ final class Peer {
     private boolean trySendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {
         if (bytes <= Header.INLINE_BYTES) {
             MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
-            return channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+            return trySend(nowHeader, 0);
         }
         MemorySegment.copy(segment, offset, nowHeader, Header.BYTES, bytes);
-        return channel.trySend(rank, nowHeader, 0, Header.BYTES, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+        return trySend(nowHeader, bytes);
+    }
+
+    /** Sends a header, and a body of this length behind it, by one call if they can leave at once. */
+    private boolean trySend(MemorySegment nowHeader, long behind) {
+        return behind == 0
+                ? channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS)
+                : channel.trySend(rank, nowHeader, 0, Header.BYTES, behind, SendMode.CHEAPER, ReceiveMode.CHEAPER);
     }
 
     private void sendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {

@@ -215,20 +215,34 @@ public final class SendOperation extends Operation {
                 payload.pack(begun, sentBytes, fragmentBytes);
                 return;
             }
-            write(header, credits);
+            long bytes = payload.bytes();
+            writeHeader(header, credits);
             packHeader(begun, header);
-            if (!isShort()) {
-                payload.pack(begun, 0, payload.bytes());
+            if (bytes > Header.INLINE_BYTES) {
+                payload.pack(begun, 0, bytes);
             }
         }
 
         @Override
-        boolean isShort() {
-            return kind != Header.DATA && payload.bytes() <= Header.INLINE_BYTES;
+        long bytesBehind() {
+            long bytes = payload.bytes();
+            if (kind == Header.DATA || bytes > NowHeaders.BODY_BYTES) {
+                return LONG;
+            }
+            return bytes <= Header.INLINE_BYTES ? 0 : bytes;
         }
 
         @Override
         void write(MemorySegment header, int credits) {
+            long bytes = payload.bytes();
+            writeHeader(header, credits);
+            if (bytes > Header.INLINE_BYTES) {
+                payload.copyTo(header, Header.BYTES, bytes);
+            }
+        }
+
+        /** Writes the header, with the body if that lies in it. */
+        private void writeHeader(MemorySegment header, int credits) {
             long bytes = payload.bytes();
             Header.write(header, kind, credits, context, tag, identity, bytes);
             if (bytes <= Header.INLINE_BYTES) {

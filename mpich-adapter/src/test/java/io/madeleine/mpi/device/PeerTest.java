@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendTask;
+import io.madeleine.api.Session;
+import io.madeleine.api.Signal;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -14,12 +16,19 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Messages that consist of their header leave in one step if nothing is in their way. */
+/** Short messages leave in one step if nothing is in their way. */
 class PeerTest {
     private static final int CREDIT_BYTES = 64 << 10;
+    private static final Faults NO_FAULTS = new Faults(
+            (Session) Proxy.newProxyInstance(
+                    Session.class.getClassLoader(), new Class<?>[] {Session.class}, (_, method, _) -> {
+                        throw new AssertionError("unexpected: " + method);
+                    }),
+            DeviceSettings.from(new Properties()));
 
     private final MemorySegment sent = Arena.ofAuto().allocate(Header.BYTES + NowHeaders.BODY_BYTES);
     private final List<String> calls = new ArrayList<>();
@@ -60,8 +69,8 @@ class PeerTest {
         }
 
         @Override
-        boolean isShort() {
-            return true;
+        long bytesBehind() {
+            return 0;
         }
 
         @Override
@@ -136,6 +145,32 @@ class PeerTest {
             assertEquals(Header.BYTES + length, sentBytes);
             assertEquals(-1, body.asSlice(5, length).mismatch(sent.asSlice(Header.BYTES, length)), length + " bytes");
             peer.addCredits(Peer.cost(length));
+        }
+    }
+
+    /** As those of collective operations, which nobody waits for one by one. */
+    @Test
+    void shouldSendTheShortBodyOfAnOperationInOneStep() {
+        Signal signal = (Signal) Proxy.newProxyInstance(
+                Signal.class.getClassLoader(), new Class<?>[] {Signal.class}, (_, _, _) -> null);
+        SendOperation send = new SendOperation(signal, new OperationTable<>(), new Controls(), NO_FAULTS, 1 << 20);
+        byte[] bytes = new byte[NowHeaders.BODY_BYTES];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (i * 37);
+        }
+        MemorySegment body = MemorySegment.ofArray(bytes);
+        for (int length : new int[] {0, Header.INLINE_BYTES, Header.INLINE_BYTES + 1, NowHeaders.BODY_BYTES - 3}) {
+            calls.clear();
+            send.prepare(SendMode.STANDARD, 1, 33, 44).payload().set(body, 3, length);
+            send.start();
+            send.sendEager(peer, 0);
+            assertEquals(List.of("trySend"), calls, length + " bytes");
+            assertTrue(send.isDone());
+            assertEquals(length, Header.bytes(sent));
+            boolean isInline = length <= Header.INLINE_BYTES;
+            assertEquals(Header.BYTES + (isInline ? 0 : length), sentBytes);
+            long start = isInline ? Header.INLINE_OFFSET : Header.BYTES;
+            assertEquals(-1, body.asSlice(3, length).mismatch(sent.asSlice(start, length)), length + " bytes");
         }
     }
 
