@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the leader.
  */
 final class Leading {
-    /** The clock is read once in this many rounds: reading it costs as much as a round of an idle network. */
+    /**
+     * The clock is read once in this many rounds: reading it costs as much as a round of an idle network. Where processes
+     * outnumber processors it is read in each idle round, since the peer may be waiting for this processor.
+     */
     static final int CLOCK_ROUNDS = 16;
 
     /**
@@ -186,6 +189,7 @@ final class Leading {
         boolean leadsForOthers = !inHandler && self instanceof ProgressThread;
         boolean canLend = leadsForOthers && reactor.asksBeforeHandling();
         boolean yieldsEachLook = leadsForOthers && policy.oneProcessor();
+        boolean looksEachIdleRound = policy.mode() == WaitMode.ADAPTIVE && policy.crowded();
         boolean hasServed = false;
         for (int count = 1; ; count++) {
             int work = inHandler ? rounds.poll(recentNs()) : round();
@@ -204,7 +208,10 @@ final class Leading {
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
             hasServed |= work > 0;
-            if (count % CLOCK_ROUNDS != 0 && policy.mode() != WaitMode.BLOCK) {
+            boolean looks = count % CLOCK_ROUNDS == 0
+                    || policy.mode() == WaitMode.BLOCK
+                    || (looksEachIdleRound && idleRounds > 0);
+            if (!looks) {
                 if (idleRounds > 0) {
                     Thread.onSpinWait();
                 }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class CrowdedProcessorTest {
@@ -37,6 +39,33 @@ class CrowdedProcessorTest {
         for (boolean crowded : new boolean[] {false, true}) {
             WaitPolicy policy = new WaitPolicy(WaitMode.ADAPTIVE, 0, 20, 1, false, crowded);
             assertEquals(crowded, SpareProcessor.of(policy) instanceof CrowdedProcessor);
+        }
+    }
+
+    /** Each further look would keep a process that has something to do from this processor. */
+    @Test
+    void shouldBeLeftAfterEachRoundWithoutNews() {
+        SelectorReactor reactor = new SelectorReactor();
+        FakeNetwork network = new FakeNetwork(reactor);
+        Thread waiting = Thread.currentThread();
+        List<Integer> polls = new ArrayList<>();
+        CrowdedProcessor left = new CrowdedProcessor(
+                () -> {
+                    if (Thread.currentThread() == waiting) {
+                        polls.add(network.pollCount.get());
+                    }
+                },
+                () -> 0,
+                () -> 0);
+        WaitPolicy policy = new WaitPolicy(WaitMode.ADAPTIVE, 0, 20, 1_000_000_000, false, true);
+        try (ProgressEngine engine = new ProgressEngine("crowded", reactor, policy, new Demands(), left)) {
+            engine.addSource(network);
+            assertTrue(engine.await(new Waitable(), () -> polls.size() >= 10, ProgressEngine.NO_DEADLINE));
+        } finally {
+            reactor.close();
+        }
+        for (int i = 1; i < 10; i++) {
+            assertEquals(polls.get(i - 1) + 1, polls.get(i), "polls until yield " + i);
         }
     }
 
