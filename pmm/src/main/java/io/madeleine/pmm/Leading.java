@@ -10,10 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the leader.
  */
 final class Leading {
-    /**
-     * The clock is read once in this many rounds: reading it costs as much as a round of an idle network. Where processes
-     * outnumber processors it is read in each idle round, since the peer may be waiting for this processor.
-     */
+    /** The clock is read once in this many rounds: reading it costs as much as a round of an idle network. */
     static final int CLOCK_ROUNDS = 16;
 
     /**
@@ -21,6 +18,12 @@ final class Leading {
      * busy, cannot answer before it gets the processor: without yields each message would take a whole spin period.
      */
     private static final long SPIN_SLICE_NS = 5_000;
+
+    /**
+     * The same where processes outnumber processors, so that the peer probably waits for this one: about what a yield
+     * costs. The clock is then read in each idle round.
+     */
+    private static final long CROWDED_SLICE_NS = 1_000;
 
     /**
      * If the leader wakes virtual threads more often than this without a sleep in between, a virtual thread should
@@ -189,7 +192,9 @@ final class Leading {
         boolean leadsForOthers = !inHandler && self instanceof ProgressThread;
         boolean canLend = leadsForOthers && reactor.asksBeforeHandling();
         boolean yieldsEachLook = leadsForOthers && policy.oneProcessor();
-        boolean looksEachIdleRound = policy.mode() == WaitMode.ADAPTIVE && policy.crowded();
+        boolean isCrowded = policy.mode() == WaitMode.ADAPTIVE && policy.crowded();
+        int firstRounds = isCrowded ? 1 : CLOCK_ROUNDS;
+        long sliceNs = isCrowded ? CROWDED_SLICE_NS : SPIN_SLICE_NS;
         boolean hasServed = false;
         for (int count = 1; ; count++) {
             int work = inHandler ? rounds.poll(recentNs()) : round();
@@ -208,9 +213,8 @@ final class Leading {
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
             hasServed |= work > 0;
-            boolean looks = count % CLOCK_ROUNDS == 0
-                    || policy.mode() == WaitMode.BLOCK
-                    || (looksEachIdleRound && idleRounds > 0);
+            boolean looks =
+                    count % CLOCK_ROUNDS == 0 || policy.mode() == WaitMode.BLOCK || (isCrowded && idleRounds > 0);
             if (!looks) {
                 if (idleRounds > 0) {
                     Thread.onSpinWait();
@@ -223,10 +227,14 @@ final class Leading {
                 return WaitOutcome.EXPIRED;
             }
             boolean hurries = sleeping.takeHurry();
-            if (hurries || idleRounds <= CLOCK_ROUNDS) {
+            if (hurries || idleRounds <= firstRounds) {
                 idleSinceNs = nowNs;
-                yieldAtNs = nowNs + SPIN_SLICE_NS;
+                yieldAtNs = nowNs + sliceNs;
                 yields = 0;
+            }
+            if (isCrowded && idleRounds > 0 && nowNs - yieldAtNs < 0) {
+                Thread.onSpinWait();
+                continue;
             }
             WaitHint hint = others.of(on.hint);
             boolean isIdle = leadsForOthers
@@ -246,8 +254,7 @@ final class Leading {
                 if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier || yieldsEachLook)
                         && idleRounds > 0
                         && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT || yieldsEachLook)) {
-                    yieldAtNs = nowNs + SPIN_SLICE_NS;
-                    processor.leaveForAMoment();
+                    yieldAtNs = processor.leaveForAMoment() + sliceNs;
                 } else {
                     Thread.onSpinWait();
                 }
@@ -256,7 +263,7 @@ final class Leading {
                     && yields < policy.yieldRounds()
                     && mayStay(nowNs)) {
                 yields++;
-                processor.leaveForAMoment();
+                yieldAtNs = processor.leaveForAMoment() + sliceNs;
             } else if (lead.hasOtherSleeper()) {
                 makeRoom();
             } else if (canLend) {

@@ -52,12 +52,16 @@ class SpareProcessor {
         takenUntilNs = untilNs;
     }
 
-    /** Lets other threads have the processor, and notes whether one of them has needed it for long. */
-    final void leaveForAMoment() {
+    /**
+     * Lets other threads have the processor, and notes whether one of them has needed it for long. Returns the time
+     * afterwards.
+     */
+    final long leaveForAMoment() {
         long beforeNs = clock.getAsLong();
         yielding.run();
         long nowNs = clock.getAsLong();
         noteYield(nowNs - beforeNs >= LONG_YIELD_NS, beforeNs, nowNs);
+        return nowNs;
     }
 
     /** A yield has taken from one time to the other. */

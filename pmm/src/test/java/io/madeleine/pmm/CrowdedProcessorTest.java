@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.spi.ProgressSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class CrowdedProcessorTest {
@@ -42,27 +44,50 @@ class CrowdedProcessorTest {
         }
     }
 
+    /** A network without news, of which a look takes longer than a yield. */
+    private static final class SlowNetwork implements ProgressSource {
+        private final AtomicInteger pollCount = new AtomicInteger();
+
+        @Override
+        public int poll(long nowNs) {
+            pollCount.incrementAndGet();
+            long beganNs = System.nanoTime();
+            while (System.nanoTime() - beganNs < 5_000) {
+                Thread.onSpinWait();
+            }
+            return 0;
+        }
+
+        @Override
+        public boolean armForBlocking() {
+            return true;
+        }
+
+        @Override
+        public void disarm() {}
+    }
+
     /** Each further look would keep a process that has something to do from this processor. */
     @Test
-    void shouldBeLeftAfterEachRoundWithoutNews() {
-        SelectorReactor reactor = new SelectorReactor();
-        FakeNetwork network = new FakeNetwork(reactor);
+    void shouldBeLeftAfterEachLongLookWithoutNews() {
+        SlowNetwork network = new SlowNetwork();
         Thread waiting = Thread.currentThread();
         List<Integer> polls = new ArrayList<>();
-        CrowdedProcessor left = new CrowdedProcessor(
-                () -> {
-                    if (Thread.currentThread() == waiting) {
-                        polls.add(network.pollCount.get());
-                    }
-                },
-                () -> 0,
-                () -> 0);
+        Runnable yielding = () -> {
+            if (Thread.currentThread() == waiting) {
+                polls.add(network.pollCount.get());
+            }
+        };
         WaitPolicy policy = new WaitPolicy(WaitMode.ADAPTIVE, 0, 20, 1_000_000_000, false, true);
-        try (ProgressEngine engine = new ProgressEngine("crowded", reactor, policy, new Demands(), left)) {
+        try (SelectorReactor reactor = new SelectorReactor();
+                ProgressEngine engine = new ProgressEngine(
+                        "crowded",
+                        reactor,
+                        policy,
+                        new Demands(),
+                        new CrowdedProcessor(yielding, System::nanoTime, System::currentTimeMillis))) {
             engine.addSource(network);
             assertTrue(engine.await(new Waitable(), () -> polls.size() >= 10, ProgressEngine.NO_DEADLINE));
-        } finally {
-            reactor.close();
         }
         for (int i = 1; i < 10; i++) {
             assertEquals(polls.get(i - 1) + 1, polls.get(i), "polls until yield " + i);

@@ -151,8 +151,8 @@ class PeerTest {
     /** As those of collective operations, which nobody waits for one by one. */
     @Test
     void shouldSendTheShortBodyOfAnOperationInOneStep() {
-        Signal signal = (Signal) Proxy.newProxyInstance(
-                Signal.class.getClassLoader(), new Class<?>[] {Signal.class}, (_, _, _) -> null);
+        Signal signal = (Signal)
+                Proxy.newProxyInstance(Signal.class.getClassLoader(), new Class<?>[] {Signal.class}, (_, _, _) -> null);
         SendOperation send = new SendOperation(signal, new OperationTable<>(), new Controls(), NO_FAULTS, 1 << 20);
         byte[] bytes = new byte[NowHeaders.BODY_BYTES];
         for (int i = 0; i < bytes.length; i++) {
