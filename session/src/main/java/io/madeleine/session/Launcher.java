@@ -34,6 +34,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -48,7 +49,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Threading: thread-safe.
  */
 public final class Launcher implements AutoCloseable {
-    private static final long OUTPUT_TIMEOUT_MS = 2_000;
+    private static final long OUTPUT_TIMEOUT_NS = 2_000_000_000;
     private static final int LEFT_OPEN = 1;
     private static final int SIGNAL_BASE = 128;
 
@@ -69,6 +70,11 @@ public final class Launcher implements AutoCloseable {
     private final AtomicReference<ControlMessage.SessionAbort> aborted = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean unwritable = new AtomicBoolean();
+
+    /** Until when this launcher waits for output of processes that have ended; 0 until the first wait. */
+    private final AtomicLong outputEndNs = new AtomicLong();
+
+    private final AtomicBoolean outputHeld = new AtomicBoolean();
 
     /**
      * Held while a process is started. A thread that stops all processes thus either finds the new one in {@code
@@ -305,14 +311,21 @@ public final class Launcher implements AutoCloseable {
             }
         }
         spawner.awaitEnd();
-        for (OutputPump pump : pumps) {
-            pump.await(OUTPUT_TIMEOUT_MS);
-        }
+        awaitOutput();
         ControlMessage.SessionAbort abort = aborted.get();
         if (abort != null) {
             return abort.code();
         }
         return failure == 0 && (!missed.isEmpty() || unwritable.get()) ? LEFT_OPEN : failure;
+    }
+
+    /** Waits for what the processes, which have ended, have printed; once only, since others may hold their output. */
+    private void awaitOutput() throws InterruptedException {
+        outputEndNs.compareAndSet(0, System.nanoTime() + OUTPUT_TIMEOUT_NS);
+        if (!OutputPump.awaitAll(pumps, outputEndNs.get()) && outputHeld.compareAndSet(false, true)) {
+            errors.println("mad run: processes that the ranks have started still run and hold their output: what they"
+                    + " print from now on is lost");
+        }
     }
 
     private void stopBeside() {
@@ -371,7 +384,7 @@ public final class Launcher implements AutoCloseable {
     public void stop() {
         stopping.set(true);
         startNoMore();
-        processes.forEach(Process::destroy);
+        processes.forEach(ProcessGroup::requestEnd);
         spawner.requestEnd();
         stopRanks();
         spawner.stop();
@@ -384,7 +397,8 @@ public final class Launcher implements AutoCloseable {
         for (Process process : processes) {
             if (process.isAlive()) {
                 leftovers.expect();
-                process.destroyForcibly().onExit().join();
+                ProcessGroup.kill(process);
+                process.onExit().join();
             }
         }
     }
@@ -420,9 +434,7 @@ public final class Launcher implements AutoCloseable {
         }
         spawner.stop();
         try {
-            for (OutputPump pump : pumps) {
-                pump.await(OUTPUT_TIMEOUT_MS);
-            }
+            awaitOutput();
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }

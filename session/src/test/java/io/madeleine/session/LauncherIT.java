@@ -154,6 +154,51 @@ class LauncherIT {
     }
 
     @Test
+    void shouldForwardWhatProcessesPrintWhileTheyEnd() throws Exception {
+        LaunchPlan plan = source(
+                        2,
+                        "LastWords",
+                        "boolean first = System.getenv(\"MADELEINE_RANK\").equals(\"0\");"
+                                + " java.nio.file.Path ready = java.nio.file.Path.of(args[0]);"
+                                + " if (first) { while (!java.nio.file.Files.exists(ready)) Thread.sleep(10); System.exit(3); }"
+                                + " Runtime.getRuntime().addShutdownHook(new Thread(() -> {"
+                                + " System.out.println(\"saved\"); System.err.println(\"warned\"); }));"
+                                + " java.nio.file.Files.createFile(ready); Thread.sleep(600_000);",
+                        directory.resolve("ready").toString())
+                .withConduct(conduct(OnFailure.STOP, true));
+        assertEquals(3, run(plan));
+        assertEquals(List.of("[1] saved"), output());
+        assertTrue(errors.toString(StandardCharsets.UTF_8).contains("[1] warned"), errors::toString);
+    }
+
+    /** Two outputs of each rank are held, and the launcher waits for two seconds in all. */
+    @Test
+    @Tag("measures")
+    void shouldNotWaitForTheOutputOfEachRankThatHasLeftAProcessBehind() throws Exception {
+        LaunchPlan plan = source(
+                4,
+                "Leaving",
+                "System.out.println(\"pid \" + new ProcessBuilder(\"sleep\", \"60\").inheritIO().start().pid());"
+                        + " System.out.flush();");
+        long beganNs;
+        try (Launcher launcher = start(plan)) {
+            awaitEnd(launcher.pids().stream().flatMap(pid -> ProcessHandle.of(pid).stream()));
+            beganNs = System.nanoTime();
+            assertEquals(0, launcher.await());
+        } finally {
+            for (String line : output()) {
+                ProcessHandle.of(Long.parseLong(line.substring(line.indexOf("pid ") + 4)))
+                        .ifPresent(ProcessHandle::destroyForcibly);
+            }
+        }
+        long tookMs = (System.nanoTime() - beganNs) / 1_000_000;
+        assertEquals(4, output().size());
+        assertTrue(tookMs < 6_000, tookMs + " ms; each rank's in turn would take 32 s");
+        assertTrue(
+                errors.toString(StandardCharsets.UTF_8).contains("still run and hold their output"), errors::toString);
+    }
+
+    @Test
     void shouldKillWhatDoesNotEndInTime() throws Exception {
         LaunchPlan plan = source(
                         2,

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 
 /**
  * Forwards a process's output in whole lines, so lines of different processes never mix.
@@ -31,9 +33,17 @@ public final class OutputPump {
         this.thread = Thread.ofPlatform().daemon().name("madeleine-output").start(this::pump);
     }
 
-    /** Waits for the end of the output, at most for the given time: a grandchild may hold the pipe open. */
-    public void await(long timeoutMs) throws InterruptedException {
-        thread.join(timeoutMs);
+    /**
+     * Waits for the end of all outputs, at most until a deadline in {@link System#nanoTime} terms: processes that the
+     * process has started may hold the pipe open. Returns whether all have ended.
+     */
+    public static boolean awaitAll(List<OutputPump> pumps, long deadlineNs) throws InterruptedException {
+        boolean ended = true;
+        for (OutputPump pump : pumps) {
+            long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+            ended &= pump.thread.join(Duration.ofNanos(leftNs));
+        }
+        return ended;
     }
 
     private void pump() {

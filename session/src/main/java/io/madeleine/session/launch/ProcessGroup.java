@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class ProcessGroup implements LaunchedGroup {
     private static final long EXIT_MS = 500;
-    private static final long OUTPUT_TIMEOUT_MS = 2_000;
+    private static final long OUTPUT_TIMEOUT_NS = 2_000_000_000;
 
     private final int number;
     private final Spawner.Settings settings;
@@ -92,11 +92,24 @@ public final class ProcessGroup implements LaunchedGroup {
 
     /** Kills the processes that have been started, and waits until none runs. */
     private void killStarted() {
-        processes.forEach(Process::destroyForcibly);
+        processes.forEach(ProcessGroup::kill);
         processes.forEach(process -> process.onExit().join());
         if (!processes.isEmpty()) {
             settings.unclean().run();
         }
+    }
+
+    /**
+     * Asks a process to end. What it prints until then is still read, while {@link Process#destroy} would close its
+     * output here.
+     */
+    public static void requestEnd(Process process) {
+        boolean _ = process.toHandle().destroy();
+    }
+
+    /** Kills a process; what it has printed is still read. */
+    public static void kill(Process process) {
+        boolean _ = process.toHandle().destroyForcibly();
     }
 
     private static void beside(Runnable task) {
@@ -176,9 +189,7 @@ public final class ProcessGroup implements LaunchedGroup {
 
     private void awaitOutput() {
         try {
-            for (OutputPump pump : pumps) {
-                pump.await(OUTPUT_TIMEOUT_MS);
-            }
+            boolean _ = OutputPump.awaitAll(pumps, System.nanoTime() + OUTPUT_TIMEOUT_NS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
@@ -220,14 +231,14 @@ public final class ProcessGroup implements LaunchedGroup {
     /** Asks all processes to end. */
     void requestEnd() {
         stopping = true;
-        processes.forEach(Process::destroy);
+        processes.forEach(ProcessGroup::requestEnd);
     }
 
     /** Asks all processes to end, kills those that do not end within the grace time, and waits for their end. */
     void stop() {
         requestEnd();
         if (!awaitEnd(settings.graceNs())) {
-            processes.forEach(Process::destroyForcibly);
+            processes.forEach(ProcessGroup::kill);
             over.join();
         }
     }

@@ -13,6 +13,8 @@ import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
@@ -33,9 +35,12 @@ class OutputPumpTest {
         return new OutputPump(from, out, new Spawner.Terminal(out, out, lock, unwritable::incrementAndGet), prefix);
     }
 
+    private static boolean await(OutputPump pump, long timeoutMs) throws InterruptedException {
+        return OutputPump.awaitAll(List.of(pump), System.nanoTime() + 1_000_000 * timeoutMs);
+    }
+
     private String pumped(String text, String prefix) throws InterruptedException {
-        pump(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)), written, prefix)
-                .await(20_000);
+        await(pump(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)), written, prefix), 20_000);
         return written.toString(StandardCharsets.UTF_8);
     }
 
@@ -77,9 +82,9 @@ class OutputPumpTest {
                 Thread.sleep(1);
             }
             assertEquals("one\n", written.toString(StandardCharsets.UTF_8));
-            pump.await(1);
+            await(pump, 1);
         }
-        pump.await(20_000);
+        await(pump, 20_000);
         assertEquals("one\ntw", written.toString(StandardCharsets.UTF_8));
     }
 
@@ -93,19 +98,38 @@ class OutputPumpTest {
                 throw new IOException("no space left");
             }
         };
-        pump(from, broken, "").await(20_000);
+        await(pump(from, broken, ""), 20_000);
         assertEquals(0, from.available());
         assertTrue(unwritable.get() > 1, "after each write");
+    }
+
+    /** As those of many ranks whose children hold their output. */
+    @Test
+    void shouldWaitForAllThatHoldTheirOutputNoLongerThanForOne() throws Exception {
+        List<OutputPump> pumps = new ArrayList<>();
+        List<PipedOutputStream> held = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            PipedOutputStream process = new PipedOutputStream();
+            held.add(process);
+            pumps.add(pump(new PipedInputStream(process), written, ""));
+        }
+        long deadlineNs = System.nanoTime() + 200_000_000;
+        assertFalse(OutputPump.awaitAll(pumps, deadlineNs));
+        assertTrue(System.nanoTime() - deadlineNs < 2_000_000_000, "20 times the wait would be 4 s");
+        for (PipedOutputStream process : held) {
+            process.close();
+        }
+        assertTrue(OutputPump.awaitAll(pumps, System.nanoTime() + 20_000_000_000L));
     }
 
     @Test
     void shouldWaitForTheLockOfTheTerminal() throws Exception {
         lock.lock();
         OutputPump pump = pump(new ByteArrayInputStream("a\n".getBytes(StandardCharsets.UTF_8)), written, "");
-        pump.await(20);
+        await(pump, 20);
         assertEquals(0, written.size());
         lock.unlock();
-        pump.await(20_000);
+        await(pump, 20_000);
         assertEquals("a\n", written.toString(StandardCharsets.UTF_8));
     }
 }
