@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.codec.Shape;
 import org.jspecify.annotations.Nullable;
 
@@ -94,7 +95,9 @@ final class Answers {
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
         } catch (Throwable e) {
-            failure = notRead(false, found, e);
+            failure = e instanceof PeerFailedException lost
+                    ? calls.lost(found, String.valueOf(lost.getMessage())) // while large parts of it arrived
+                    : notRead(false, found, e);
         }
         if (isRemoved || calls.remove(found) != null) {
             end(found, value, failure);

@@ -385,7 +385,7 @@ final class Calls implements NodeListener {
         }
     }
 
-    private PeerFailedException lost(PendingCall call, String why) {
+    PeerFailedException lost(PendingCall call, String why) {
         return new PeerFailedException(
                 call.rank(),
                 "the call of " + call.method() + " will not be answered: "

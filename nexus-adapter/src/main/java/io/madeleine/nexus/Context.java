@@ -19,9 +19,10 @@ import java.util.function.Consumer;
  * contexts on channels of the same names.
  *
  * <p>When a context is closed, another one may be opened on its channels: the n-th contexts of a channel in all
- * processes belong together. The later one hears nothing of the end of the earlier ones. Make its first requests when
- * all processes have closed the earlier one, which no longer answers a process that has said goodbye; they need not
- * have opened the next one. Two contexts at the same time need a channel of their own each, for instance by {@code
+ * processes belong together. The later one hears nothing of the end of the earlier ones, and may make requests at once:
+ * those to a process that has not closed its earlier context, or not opened the next one, wait until it has, a call or
+ * barrier until its deadline. On a channel by which the earlier context has not said goodbye, since it had several, a
+ * request may still meet that one, which refuses it. Two contexts at the same time need a channel of their own each, for instance by {@code
  * madeleine.channels.NAME.network = auto}.
  *
  * <p>Contexts are addressed by node numbers. A process of the session has its rank as its number; contexts of other

@@ -130,7 +130,8 @@ public final class ContextOptions {
 
     /**
      * The largest argument, and the largest sum of the small arguments of a request, in bytes, for which memory is
-     * allocated; larger ones are refused on arrival. 64 MiB by default.
+     * allocated; larger ones are refused on arrival ({@link Refusal.Reason#TOO_LARGE}), and a call or stream of which
+     * they are a part ends with a {@link NexusException} that names this option. 64 MiB by default.
      */
     public int maxRequestBytes() {
         return maxRequestBytes;

@@ -44,7 +44,8 @@ final class Inbound {
     /** Begins to receive the messages of a channel. */
     void receiveFrom(Channel channel) {
         Receiver[] receivers = new Receiver[node.size()];
-        Arrays.setAll(receivers, _ -> new Receiver(node, this));
+        NextContext next = new NextContext();
+        Arrays.setAll(receivers, _ -> new Receiver(node, this, next));
         Bytes block = Bytes.allocate(SHORT_BYTES);
         channel.onMessage(
                 message -> onMessage(receivers[message.remote()], message),
@@ -58,9 +59,10 @@ final class Inbound {
                     @Override
                     public boolean accepts(int remote) {
                         // a request that has to wait needs an open message, which holds its sender back
-                        return handlers.isFree() && !receivers[remote].isBusy();
+                        return handlers.isFree() && !receivers[remote].holdsBack();
                     }
                 });
+        next.follow(channel, begun -> post(() -> receivers[begun.remote()].receive(begun)));
     }
 
     /** As {@link #onMessage}, for a request that has arrived as a whole. */

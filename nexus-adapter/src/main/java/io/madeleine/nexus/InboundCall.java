@@ -78,7 +78,8 @@ final class InboundCall implements Runnable {
         this.left = new AtomicInteger(lasts ? 2 : 1);
         this.parameters = new ParameterStream[method.streamParameters().length];
         for (int i = 0; i < parameters.length; i++) {
-            parameters[i] = calls.newParameter(key, method, method.streamParameters()[i], this::parameterFailed);
+            parameters[i] = calls.newParameter(
+                    key, method, method.streamParameters()[i], call.deadlineNs(), this::parameterFailed);
         }
         this.stream = method.kind() == ServiceMethod.Kind.STREAM
                 ? calls.newStream(key, method, call, _ -> streamEnded())

@@ -132,8 +132,9 @@ final class InboundCalls implements NodeListener {
         }
     }
 
-    ParameterStream newParameter(Key key, ServiceMethod method, int index, Consumer<NexusException> callFails) {
-        return new ParameterStream(node, key, method, index, callFails);
+    ParameterStream newParameter(
+            Key key, ServiceMethod method, int index, long deadlineNs, Consumer<NexusException> callFails) {
+        return new ParameterStream(node, key, method, index, deadlineNs, callFails);
     }
 
     ServerInterceptor[] interceptors() {
@@ -148,6 +149,7 @@ final class InboundCalls implements NodeListener {
                 ITEM,
                 END,
                 method.declared(),
+                call.deadlineNs(),
                 () -> new Arguments().putLong(key.id()),
                 call::answerMetadata);
         return new ItemSender(node, route, call, method::writeResult, whenOver);

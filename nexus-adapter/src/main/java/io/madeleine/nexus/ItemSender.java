@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,6 +39,7 @@ final class ItemSender implements Flow.Subscriber<Object> {
      * @param item the number of the handler for items
      * @param end the number of the handler for the end
      * @param declared the exception types that the subscriber expects
+     * @param deadlineNs that of the call, in {@link System#nanoTime} terms; a subscriber's node may take nothing
      * @param head makes arguments that begin with the identification of the stream
      * @param metadata the metadata that are sent with the end
      */
@@ -48,6 +50,7 @@ final class ItemSender implements Flow.Subscriber<Object> {
             int item,
             int end,
             Class<?>[] declared,
+            long deadlineNs,
             Supplier<Arguments> head,
             Supplier<Metadata> metadata) {}
 
@@ -174,9 +177,10 @@ final class ItemSender implements Flow.Subscriber<Object> {
         try {
             Arguments arguments = route.head().get();
             codec.accept(arguments, item);
+            arguments.sendBy(route.deadlineNs());
             node.send(route.node(), route.item(), arguments);
         } catch (Throwable e) {
-            Throwable failure = e instanceof PeerFailedException
+            Throwable failure = e instanceof PeerFailedException || e instanceof DeadlineExceededException
                     ? e
                     : new CodingException("item " + itemCount + " of " + route.name(), "sent", e);
             end(failure, failure);

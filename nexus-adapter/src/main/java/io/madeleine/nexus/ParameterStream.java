@@ -23,6 +23,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     private final InboundCalls.Key key;
     private final ServiceMethod method;
     private final int parameter;
+    private final long deadlineNs;
     private final Consumer<NexusException> callFails;
     private final AtomicReference<@Nullable ItemQueue> items = new AtomicReference<>();
     /** Why the stream has ended: a {@link Throwable}, or {@link #ENDED} for a regular end; null while it runs. */
@@ -30,9 +31,20 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     private long itemCount;
 
-    /** Creates the stream; {@code callFails} ends the call if an item cannot be read. */
+    /**
+     * Creates the stream.
+     *
+     * @param deadlineNs that of the call, in {@link System#nanoTime} terms: until then the caller may take nothing
+     * @param callFails ends the call if an item cannot be read
+     */
     ParameterStream(
-            Node node, InboundCalls.Key key, ServiceMethod method, int parameter, Consumer<NexusException> callFails) {
+            Node node,
+            InboundCalls.Key key,
+            ServiceMethod method,
+            int parameter,
+            long deadlineNs,
+            Consumer<NexusException> callFails) {
+        this.deadlineNs = deadlineNs;
         this.callFails = callFails;
         this.node = node;
         this.key = key;
@@ -79,6 +91,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     private void send(int handler, Arguments arguments) {
         try {
+            arguments.sendBy(deadlineNs);
             node.send(key.caller(), handler, arguments);
         } catch (MadeleineException e) {
             fail(e);

@@ -43,6 +43,9 @@ final class Peer {
     /** Whether the peer has closed its context in order, and its goodbye came behind everything it had sent. */
     private volatile boolean saidGoodbye;
 
+    /** Whether the peer has closed its context. */
+    private volatile boolean closed;
+
     /** Whether a route has been lost, possibly with messages on it. */
     private volatile boolean hasLost;
 
@@ -323,11 +326,17 @@ final class Peer {
 
     /** Called when the peer has said that its context is closed. */
     void goodbye() {
+        closed = true;
         if (!hasLost) { // else a lost route may have taken answers with it
             saidGoodbye = true;
             node.peerClosed(this);
         }
         leave("its context has been closed");
+    }
+
+    /** Whether the peer has closed its context. */
+    boolean isClosed() {
+        return closed;
     }
 
     /** Whether the peer has closed its context in order: it has not begun the calls that it has not answered. */

@@ -36,6 +36,7 @@ final class Receiver extends HandlerRunner.Step {
 
     private final Node node;
     private final Inbound inbound;
+    private final NextContext next;
     private final Request request;
     private final BulkLengths lengths = new BulkLengths();
     private final MessageBulks open;
@@ -49,6 +50,10 @@ final class Receiver extends HandlerRunner.Step {
     private int taken;
 
     private boolean busy;
+
+    /** Whether the sender's context is closed: what follows is for the next one. */
+    private boolean isOver;
+
     private boolean isReceived;
     private @Nullable IncomingMessage message;
     private @Nullable Completion completion;
@@ -57,9 +62,11 @@ final class Receiver extends HandlerRunner.Step {
     /** The sender's next message, begun but untouched. */
     private @Nullable IncomingMessage following;
 
-    Receiver(Node node, Inbound inbound) {
+    /** @param next gets what the sender sends after it has closed its context */
+    Receiver(Node node, Inbound inbound, NextContext next) {
         this.node = node;
         this.inbound = inbound;
+        this.next = next;
         this.request = new Request(node);
         this.open = new MessageBulks(node.options().argumentTimeoutNs(), lengths);
         this.received = new ReceivedBulks(node.argumentMemory());
@@ -71,6 +78,10 @@ final class Receiver extends HandlerRunner.Step {
             following = begun;
             return;
         }
+        if (isOver) {
+            next.keep(begun);
+            return;
+        }
         taken = 0;
         try {
             begun.within(0, TimeUnit.NANOSECONDS); // never waits
@@ -78,6 +89,9 @@ final class Receiver extends HandlerRunner.Step {
         } catch (DeadlineExceededException _) {
             becomeBusy(begun);
             receiveBeside();
+            return;
+        } catch (TooLargeException e) {
+            tooLarge(begun, e);
             return;
         } catch (Throwable e) {
             dropped(begun, e);
@@ -87,9 +101,9 @@ final class Receiver extends HandlerRunner.Step {
         dispatch(begun);
     }
 
-    /** Whether a request of the sender is being received in the background. */
-    boolean isBusy() {
-        return busy;
+    /** Whether the sender's next message has to stay begun: a request is being received, or its context is closed. */
+    boolean holdsBack() {
+        return busy || isOver;
     }
 
     /**
@@ -107,8 +121,9 @@ final class Receiver extends HandlerRunner.Step {
                         + " (hexadecimal) bytes of small arguments: expected the length of the request");
             }
             request.begin(whole, RequestLayout.HEADER_BYTES, RequestLayout.HEADER_BYTES + inline, sender);
-            inbound.dispatch(
-                    request, whole.getInt(RequestLayout.ENDPOINT_OFFSET), whole.getInt(RequestLayout.HANDLER_OFFSET));
+            int handler = whole.getInt(RequestLayout.HANDLER_OFFSET);
+            inbound.dispatch(request, whole.getInt(RequestLayout.ENDPOINT_OFFSET), handler);
+            noteGoodbye(sender, handler);
         } catch (Throwable e) {
             if (e instanceof Error) {
                 inbound.dropped(sender);
@@ -127,6 +142,31 @@ final class Receiver extends HandlerRunner.Step {
         }
         dropped.close();
         node.failures().notReceived(dropped.remote(), why);
+    }
+
+    /**
+     * Ends a request with too many small arguments, of which only the first have been taken. Its sender learns why: a
+     * request to an endpoint is refused, and whoever reads one of the adapter's own gets the exception as soon as it
+     * reads more than has been taken.
+     */
+    private void tooLarge(IncomingMessage from, TooLargeException why) {
+        int sender = from.remote();
+        from.close();
+        if (endpoint() == RequestLayout.SYSTEM_ENDPOINT) {
+            request.begin(memory, RequestLayout.HEADER_BYTES, RequestLayout.FIRST_BYTES, sender);
+            request.cutOff(String.valueOf(why.getMessage()));
+            inbound.dispatch(request, endpoint(), handler());
+        } else {
+            node.failures().notReceived(sender, why);
+            inbound.refuse(sender, endpoint(), handler(), Refusal.Reason.TOO_LARGE);
+        }
+    }
+
+    /** Notes that the sender has closed its context, if this was its goodbye. */
+    private void noteGoodbye(int sender, int handler) {
+        if (handler == SystemRequests.GOODBYE && node.nodes().get(sender).isClosed()) {
+            isOver = true;
+        }
     }
 
     /** Marks the request as received in the background, until {@link #run}. */
@@ -160,8 +200,7 @@ final class Receiver extends HandlerRunner.Step {
     private void checkInline() {
         int inline = sizes() & ~RequestLayout.HAS_BULKS;
         if (inline > node.options().maxRequestBytes()) {
-            throw new NexusException("a request with " + inline + " bytes of small arguments was announced: expected at"
-                    + " most " + node.options().maxRequestBytes() + " (ContextOptions.maxRequestBytes)");
+            throw new TooLargeException(inline, node.options().maxRequestBytes());
         }
     }
 
@@ -194,7 +233,9 @@ final class Receiver extends HandlerRunner.Step {
                 isBegun = beginLarge(from);
             }
             if (isBegun) {
-                inbound.dispatch(request, endpoint(), handler());
+                int handler = handler();
+                inbound.dispatch(request, endpoint(), handler);
+                noteGoodbye(from.remote(), handler);
             }
         } catch (Throwable e) {
             dropped(from, e);
@@ -343,7 +384,9 @@ final class Receiver extends HandlerRunner.Step {
             if (from == null) {
                 return;
             }
-            if (why != null) {
+            if (why instanceof TooLargeException tooLarge) {
+                tooLarge(from, tooLarge);
+            } else if (why != null) {
                 drop(from, why);
             } else if (isWhole) {
                 dispatchWhole(from);

@@ -32,7 +32,9 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
          */
         OVERLOADED,
         /** The context is being closed. */
-        CLOSING
+        CLOSING,
+        /** The small arguments have more bytes together than {@link ContextOptions#maxRequestBytes} allows there. */
+        TOO_LARGE
     }
 
     /** Listens for refusals by other processes. */
@@ -47,10 +49,13 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
         String where = endpoint == SEVERAL && handler == SEVERAL
                 ? "several endpoints"
                 : "endpoint " + Names.endpoint(endpoint) + ", handler " + Names.handler(handler);
-        String bounds = reason == Reason.OVERLOADED
-                ? " (ContextOptions.maxRunning, a bound of the executor, or ContextOptions.maxReceivedBytes, a quarter"
-                        + " of which one request may take)"
-                : "";
+        String bounds = switch (reason) {
+            case OVERLOADED ->
+                " (ContextOptions.maxRunning, a bound of the executor, or ContextOptions.maxReceivedBytes, a"
+                        + " quarter of which one request may take)";
+            case TOO_LARGE -> " (ContextOptions.maxRequestBytes there)";
+            default -> "";
+        };
         return "rank " + rank + " refused " + count + " requests to " + where + ": " + reason + bounds;
     }
 }

@@ -40,6 +40,10 @@ public final class Request {
     private int depth;
     private @Nullable BulkSource bulks;
     private @Nullable Thread taker;
+
+    /** Why only the first small arguments are here; null if all are. */
+    private @Nullable String cutOff;
+
     private final long largestBytes;
 
     Request(Node node) {
@@ -60,6 +64,14 @@ public final class Request {
         remote = sender;
         bulksLeft = 0;
         depth = 0;
+        if (cutOff != null) {
+            cutOff = null;
+        }
+    }
+
+    /** Says that only the first small arguments are here, and why: who takes more gets a {@link NexusException}. */
+    void cutOff(String why) {
+        cutOff = why;
     }
 
     /** As {@link #begin(Bytes, int, int, int)}, with large arguments. */
@@ -85,6 +97,7 @@ public final class Request {
         MemorySegment.copy(memory.segment(), position, copy.segment(), 0, copy.size());
         detached.begin(copy, 0, copy.size(), remote);
         detached.bulksLeft = bulksLeft;
+        detached.cutOff = cutOff;
         if (bulks != null) {
             detached.bulks = bulks.detach();
             bulks = null;
@@ -175,6 +188,7 @@ public final class Request {
 
     /** The number of bytes of small arguments that are left; an argument of 1 KiB or more counts as eight. */
     public int remaining() {
+        checkNotCutOff();
         return end - position;
     }
 
@@ -196,6 +210,7 @@ public final class Request {
      * @throws NexusException if some are left
      */
     void expectEnd() {
+        checkNotCutOff();
         if (position != end || bulksLeft > 0) {
             throw new NexusException("the request from rank " + remote + " has " + (end - position)
                     + " bytes of small arguments and " + bulksLeft
@@ -203,9 +218,16 @@ public final class Request {
         }
     }
 
+    private void checkNotCutOff() {
+        if (cutOff != null) {
+            throw new NexusException(cutOff);
+        }
+    }
+
     private int take(int bytes) {
         int offset = position;
         if (bytes > end - offset) {
+            checkNotCutOff();
             throw new NexusException("the request from rank " + remote + " has " + (end - start)
                     + " bytes of small arguments; " + bytes + " bytes are asked for at byte " + (offset - start)
                     + ": take arguments in the order in which the sender put them");
@@ -333,6 +355,7 @@ public final class Request {
                 return bytes;
             }
         }
+        checkNotCutOff();
         throw new NexusException("the request from rank " + remote + " has no array, string or segment at byte "
                 + (at - start) + ": take arguments in the order in which the sender put them");
     }

@@ -43,7 +43,9 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     @Override
     public void credit(long count) {
         try {
-            node.send(rank(), CREDIT, new Arguments().putLong(id()).putLong(count));
+            Arguments arguments = new Arguments().putLong(id()).putLong(count);
+            arguments.sendBy(deadlineNs()); // so that the subscriber hears of the deadline from its thread
+            node.send(rank(), CREDIT, arguments);
         } catch (Throwable e) {
             if (calls.remove(this) != null) {
                 calls.fail(this, e);

@@ -13,7 +13,7 @@ import java.util.Map;
 final class SystemRequests {
     private static final int REFUSED = RequestLayout.id("refused");
     private static final int REFUSED_CALLS = RequestLayout.id("refused calls");
-    private static final int GOODBYE = RequestLayout.id("goodbye");
+    static final int GOODBYE = RequestLayout.id("goodbye");
     private static final Refusal.Reason[] REASONS = Refusal.Reason.values();
 
     private final Node node;

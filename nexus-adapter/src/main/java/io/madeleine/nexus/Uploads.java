@@ -65,6 +65,7 @@ final class Uploads {
                     ITEM,
                     END,
                     new Class<?>[0],
+                    call.deadlineNs(),
                     () -> new Arguments().putLong(key.call()).putInt(key.parameter()),
                     () -> Metadata.EMPTY);
             ItemSender upload = new ItemSender(

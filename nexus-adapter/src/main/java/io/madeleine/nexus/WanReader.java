@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WanReader implements Runnable {
     private static final int KEPT_BYTES = 1 << 20;
+    private static final int FIRST_BYTES = 1024;
 
     private final Node node;
     private final WanRoute route;
@@ -30,7 +31,7 @@ final class WanReader implements Runnable {
     private final IncrementalReader incremental;
     private final byte[] header = new byte[WanLayout.HEADER_BYTES];
     private final MemorySegment fields = MemorySegment.ofArray(header);
-    private byte[] memory = new byte[1024];
+    private byte[] memory = new byte[FIRST_BYTES];
 
     WanReader(Node node, WanRoute route, SealedConnection connection) {
         this.node = node;
@@ -65,16 +66,41 @@ final class WanReader implements Runnable {
         }
         int inline = fields.get(RequestLayout.INT, WanLayout.INLINE_OFFSET);
         int maxBytes = node.options().maxRequestBytes();
-        if (bulks < 0 || bulks > RequestLayout.MAX_BULKS || inline < 0 || inline > maxBytes) {
+        if (bulks < 0 || bulks > RequestLayout.MAX_BULKS || inline < 0) {
             throw new NexusException("a request with " + Integer.toUnsignedString(inline)
                     + " bytes of small arguments and " + Integer.toUnsignedString(bulks)
                     + " large ones was announced: expected at most " + maxBytes
                     + " bytes (ContextOptions.maxRequestBytes) and " + RequestLayout.MAX_BULKS);
         }
         long[] lengths = bulks == 0 ? new long[0] : lengths(bulks);
+        if (inline > maxBytes) {
+            tooLarge(inline, lengths, new TooLargeException(inline, maxBytes));
+            return;
+        }
         dispatch(Bytes.of(readSmall(inline)), inline, lengths);
         if (inline > KEPT_BYTES) {
             request.forget();
+        }
+    }
+
+    /** Ends a request with too many small arguments, as {@link Receiver} does. */
+    private void tooLarge(int inline, long[] lengths, TooLargeException why) throws IOException {
+        int first = Math.min(inline, FIRST_BYTES);
+        connection.readFully(memory, 0, first);
+        connection.skip(inline - first);
+        for (long length : lengths) {
+            connection.skip(length);
+        }
+        int endpoint = fields.get(RequestLayout.INT, WanLayout.ENDPOINT_OFFSET);
+        int handler = fields.get(RequestLayout.INT, WanLayout.HANDLER_OFFSET);
+        if (endpoint == RequestLayout.SYSTEM_ENDPOINT) {
+            request.begin(Bytes.of(memory), 0, first, route.peer.number());
+            request.cutOff(String.valueOf(why.getMessage()));
+            node.inbound().receive(request, endpoint, handler);
+        } else {
+            node.failures().notReceived(route.peer.number(), why);
+            Refusal.Reason reason = mayRequest(endpoint) ? Refusal.Reason.TOO_LARGE : Refusal.Reason.NO_SUCH_ENDPOINT;
+            node.inbound().refuse(route.peer.number(), endpoint, handler, reason);
         }
     }
 

@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.nexus.wire.BulkSource;
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.RequestLayout;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +35,8 @@ class LostCallsTest {
         int blocks() throws InterruptedException;
 
         CompletableFuture<Integer> count(Flow.Publisher<Integer> numbers);
+
+        CompletableFuture<byte[]> bytes();
     }
 
     private static final ContextOptions OPTIONS = ContextOptions.DEFAULT.withCloseTimeout(Duration.ofMillis(100));
@@ -57,6 +63,11 @@ class LostCallsTest {
         public CompletableFuture<Integer> count(Flow.Publisher<Integer> numbers) {
             Publishers.toList(numbers).whenComplete((_, thrown) -> ends.add(thrown));
             return future();
+        }
+
+        @Override
+        public CompletableFuture<byte[]> bytes() {
+            return new CompletableFuture<>();
         }
     }
 
@@ -116,6 +127,34 @@ class LostCallsTest {
             otherThere.complete(7);
             assertEquals(7, other.get(20, TimeUnit.SECONDS));
             assertEquals(0, world.of(1).outstandingCount());
+        }
+    }
+
+    /** The large parts of an answer come behind its beginning. */
+    @Test
+    void shouldFailTheCallWhoseAnswerIsCutOff() {
+        try (World world = world(2)) {
+            Context caller = world.of(0);
+            CompletableFuture<byte[]> bytes = caller.service(1, Waits.class).bytes();
+            PendingCall call =
+                    Objects.requireNonNull(caller.calls().find(caller.calls().lastId()));
+            Arguments answer = new Arguments().putLong(call.id()).putByte(Answers.Status.VALUE);
+            call.method().writeResult(answer, new byte[5_000]);
+            Bytes small = Bytes.of(ArgumentCopies.inline(answer));
+            Request cutOff = new Request(caller.node());
+            cutOff.begin(small, 0, small.size(), 1, 1, new BulkSource() {
+                @Override
+                public void take(MemorySegment target, long offset, long length) {
+                    throw new PeerFailedException(1, "rank 1 is gone in the middle");
+                }
+
+                @Override
+                public void close() {}
+            });
+            caller.node().inbound().receive(cutOff, RequestLayout.SYSTEM_ENDPOINT, InboundCalls.REPLY);
+            PeerFailedException why = assertInstanceOf(PeerFailedException.class, failureOf(bytes));
+            assertEquals(1, why.rank());
+            assertTrue(why.getMessage().contains("in the middle"), why::getMessage);
         }
     }
 

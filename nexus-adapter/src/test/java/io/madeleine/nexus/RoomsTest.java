@@ -68,6 +68,7 @@ class RoomsTest {
                     "FailureReports",
                     "Grants",
                     "Inbound",
+                    "NextContext",
                     "Node",
                     "NodeListener",
                     "Nodes",
@@ -81,6 +82,7 @@ class RoomsTest {
                     "ScopedValueSearch",
                     "Sneaky",
                     "SystemRequests",
+                    "TooLargeException",
                     "Workers"),
             "services",
             Set.of(

@@ -9,9 +9,13 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.nexus.wire.RequestLayout;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Contexts that use a channel one after the other. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -63,6 +67,62 @@ class SuccessiveContextsTest {
             next.close();
             other.close();
         }
+    }
+
+    /** A process opens its next context, and calls, before the other has opened its own, or closed its earlier one. */
+    @ParameterizedTest
+    @CsvSource({"sci, false", "tcp, false", "sci, true", "tcp, true"})
+    void shouldKeepRequestsForTheNextContextUntilThatIsOpen(String network, boolean closesLate) throws Exception {
+        try (World world = new World(network, 2, context -> context.export(Adder.class, number -> number + 1))) {
+            Channel channel = world.of(1).node().session().channel();
+            Context first = world.of(0);
+            Context second = world.of(1);
+            for (int round = 0; round < 4; round++) {
+                first.close();
+                if (!closesLate) {
+                    second.close();
+                }
+                Context early = open(first.node().session().channel());
+                world.contexts.add(early);
+                List<CompletableFuture<?>> waits = List.of(
+                        start(() ->
+                                assertEquals(8, early.service(1, Adder.class).next(7))),
+                        start(() -> early.barrier(Duration.ofSeconds(20))));
+                early.startpoint(1, Adder.class.getName()).rsr("unknown", new Arguments().putBytes(new byte[100_000]));
+                Thread.sleep(100);
+                if (closesLate) {
+                    second.close();
+                }
+                Context late = open(channel);
+                world.contexts.add(late);
+                late.barrier(Duration.ofSeconds(20));
+                for (CompletableFuture<?> wait : waits) {
+                    wait.get(20, TimeUnit.SECONDS);
+                }
+                assertEquals(1, late.service(0, Adder.class).next(0));
+                first = early;
+                second = late;
+            }
+        }
+    }
+
+    /** What nobody takes ends with the session. */
+    @Test
+    void shouldEndWhatCameForAContextThatIsNeverOpened() {
+        try (World world = new World("sci", 2, _ -> {})) {
+            world.of(0).close();
+            world.of(1).close();
+            Context early = open(world.of(0).node().session().channel());
+            world.contexts.add(early);
+            early.startpoint(1, "none").rsr("none", new Arguments());
+            assertThrows(DeadlineExceededException.class, () -> early.barrier(Duration.ofMillis(50)));
+            early.close();
+        }
+    }
+
+    private static CompletableFuture<Void> start(Runnable action) {
+        return CompletableFuture.runAsync(
+                action, task -> Thread.ofPlatform().daemon().start(task));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,6 +39,18 @@ class UnsentCallsTest {
         int atLeisure(byte[] bytes);
     }
 
+    private static final class Taking implements Lengths {
+        @Override
+        public int atOnce(byte[] bytes) {
+            return bytes.length;
+        }
+
+        @Override
+        public int atLeisure(byte[] bytes) {
+            return bytes.length;
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"sci", "tcp"})
     @Tag("measures")
@@ -43,17 +58,7 @@ class UnsentCallsTest {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch taken = new CountDownLatch(1);
         try (World world = new World(network, 2, context -> {
-            context.export(Lengths.class, new Lengths() {
-                @Override
-                public int atOnce(byte[] bytes) {
-                    return bytes.length;
-                }
-
-                @Override
-                public int atLeisure(byte[] bytes) {
-                    return bytes.length;
-                }
-            });
+            context.export(Lengths.class, new Taking());
             context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
                 entered.countDown();
                 boolean _ = taken.await(30, TimeUnit.SECONDS); // nothing else is taken meanwhile
@@ -87,6 +92,63 @@ class UnsentCallsTest {
             taken.countDown();
             assertEquals(LARGE, lengths.atLeisure(new byte[LARGE]));
             assertEquals(100, lengths.atLeisure(new byte[100]));
+        } finally {
+            taken.countDown();
+        }
+    }
+
+    @RemoteService
+    interface Streams {
+        @CallTimeout(millis = 1_000)
+        Flow.Publisher<Integer> numbers();
+
+        @CallTimeout(millis = 1_000)
+        CompletableFuture<Integer> sum(Flow.Publisher<Integer> numbers);
+    }
+
+    /** The subscription asks for items, which is a message, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"sci", "tcp"})
+    @Tag("measures")
+    void shouldEndAStreamAtItsDeadlineThoughWhatItAsksForIsNotTaken(String network) throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        try (World world = new World(network, 2, context -> {
+            context.export(Lengths.class, new Taking());
+            context.export(Streams.class, new Streams() {
+                @Override
+                public Flow.Publisher<Integer> numbers() {
+                    return Publishers.of(List.of(1, 2));
+                }
+
+                @Override
+                public CompletableFuture<Integer> sum(Flow.Publisher<Integer> numbers) {
+                    return Publishers.toList(numbers).thenApply(List::size);
+                }
+            });
+            context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
+                entered.countDown();
+                boolean _ = taken.await(40, TimeUnit.SECONDS); // nothing else is taken meanwhile
+            });
+        })) {
+            Context caller = world.of(1);
+            Lengths lengths = caller.service(0, Lengths.class);
+            caller.startpoint(0, "stop").rsr("stop", new Arguments());
+            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            String late = "";
+            for (int i = 0; i < MOST_FILLINGS && !late.contains(NOT_TAKEN); i++) {
+                assertThrows(DeadlineExceededException.class, () -> lengths.atOnce(new byte[LARGE]));
+                late = lateBarrier(caller);
+            }
+            assertTrue(late.contains(NOT_TAKEN), late);
+            Streams streams = caller.service(0, Streams.class);
+            CompletableFuture<List<Integer>> numbers = Publishers.toList(streams.numbers());
+            Throwable end = assertThrows(ExecutionException.class, () -> numbers.get(20, TimeUnit.SECONDS))
+                    .getCause();
+            assertInstanceOf(DeadlineExceededException.class, end);
+            taken.countDown();
+            assertEquals(List.of(1, 2), Publishers.toList(streams.numbers()).get(20, TimeUnit.SECONDS));
+            assertEquals(2, streams.sum(Publishers.of(List.of(1, 2))).get(20, TimeUnit.SECONDS));
         } finally {
             taken.countDown();
         }
