@@ -155,6 +155,81 @@ class ForySerializerTest {
         }
     }
 
+    private static final String ITEMS = """
+            package shop;
+            import java.util.*;
+            public class Program {
+                public enum Colour { %s }
+                public sealed interface Paid permits %s {}
+                public record Cash(long cents) implements Paid {}
+                public record Item(String name, Colour colour%s, int quantity) {}
+                %s
+            }
+            """;
+
+    private static final String NEWER_ITEMS = ITEMS.formatted(
+            "RED, BLUE, GREEN",
+            "Cash, Card",
+            ", Colour added, Size size, List<Size> list, Set<Size> set, Map<Size, Sized> map, Optional<Size> optional",
+            """
+            public enum Size { SMALL, LARGE }
+            public record Sized(Size size) {}
+            public record Card(Size size, String number) implements Paid {}
+            public static final Object CARD = new Card(Size.SMALL, "7");
+            static Item item(Colour added, Size size) {
+                return size == null
+                        ? new Item("a", Colour.RED, added, null, null, null, null, null, 7)
+                        : new Item("a", Colour.RED, added, size, Arrays.asList(null, size), EnumSet.of(size),
+                                new EnumMap<>(Map.of(size, new Sized(size))), Optional.of(size), 7);
+            }
+            public static final List<Item> ITEMS = List.of(
+                    item(null, null), item(Colour.RED, null), item(Colour.GREEN, Size.LARGE), item(null, Size.SMALL));
+            """);
+
+    /** A pool for the values that {@code NEWER_ITEMS} makes, as an interface that mentions them would have it. */
+    private static ForyPool itemsOf(Class<?> program) {
+        Reachable reachable = new Reachable();
+        for (Class<?> each : program.getDeclaredClasses()) {
+            reachable.add(each);
+        }
+        return new ForyPool(program.getClassLoader(), reachable.classes());
+    }
+
+    @Test
+    void shouldSkipAddedComponentsOfEnumsWhetherThisEndKnowsTheEnumOrNot() throws Exception {
+        Class<?> program = compile("v2", NEWER_ITEMS);
+        ForyPool newer = itemsOf(program);
+        ForyPool older = itemsOf(compile("v1", ITEMS.formatted("RED, BLUE", "Cash", "", "")));
+        List<?> items = (List<?>) program.getField("ITEMS").get(null);
+        String read = "Item[name=a, colour=RED, quantity=7]";
+        for (Object item : items) {
+            assertEquals(item, newer.read(newer.write(item)));
+            Object old = older.read(newer.write(item));
+            assertEquals(read, old.toString(), item::toString);
+            String back = newer.read(older.write(old)).toString();
+            assertTrue(back.startsWith("Item[name=a, colour=RED, added=null, size=null, list=null,"), back);
+        }
+        assertEquals(
+                List.of(read, read, read, read).toString(),
+                older.read(newer.write(items)).toString());
+    }
+
+    @Test
+    void shouldNameTheConstantOrTypeThatThisEndLacks() throws Exception {
+        Class<?> program = compile("v2", NEWER_ITEMS);
+        ForyPool newer = itemsOf(program);
+        ForyPool older = itemsOf(compile("v1", ITEMS.formatted("RED, BLUE", "Cash", "", "")));
+        List<?> items = (List<?>) program.getField("ITEMS").get(null);
+        Object green = items.get(2).getClass().getMethod("added").invoke(items.get(2));
+        byte[] constant = newer.write(green);
+        NexusException no = assertThrows(NexusException.class, () -> older.read(constant));
+        assertEquals("this end lacks a constant of an enum: Enum string GREEN not in [RED, BLUE]", no.getMessage());
+        byte[] card = newer.write(program.getField("CARD").get(null));
+        no = assertThrows(NexusException.class, () -> older.read(card));
+        assertEquals(
+                "the other end has sent a value of a type that this end lacks: shop.Program$Card", no.getMessage());
+    }
+
     /** Where the JDK's lookup is not open to Fory and {@code sun.misc.Unsafe} is denied. */
     public static final class Closed {
         private Closed() {}
