@@ -201,6 +201,11 @@ final class ChannelRoute extends Route {
         return true;
     }
 
+    /** Sends a goodbye although the route is lost, since the peer has said goodbye first. */
+    void answerGoodbye(Arguments goodbye) {
+        boolean _ = sendHere(goodbye, Link.SYSTEM, SystemRequests.GOODBYE);
+    }
+
     @Override
     boolean sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         if (lost() != null) {

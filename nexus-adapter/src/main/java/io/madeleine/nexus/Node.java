@@ -343,7 +343,7 @@ final class Node {
             steps.add(() -> drain(options.closeTimeout()));
             // from then on every call that has begun here has its answer
             listeners.forEach(each -> steps.add(each::closing));
-            steps.add(systemRequests::goodbye);
+            steps.add(() -> systemRequests.goodbye(System.nanoTime() + GOODBYE_TIMEOUT.toNanos()));
             steps.add(() -> nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos()));
             steps.add(() -> over = true);
             listeners.forEach(each -> steps.add(each::closed));

@@ -46,6 +46,9 @@ final class Peer {
     /** Whether the peer has closed its context. */
     private volatile boolean closed;
 
+    /** The channel that had worked until the peer closed its context; null without one. */
+    private volatile @Nullable ChannelRoute lastChannel;
+
     /** Whether a route has been lost, possibly with messages on it. */
     private volatile boolean hasLost;
 
@@ -326,12 +329,25 @@ final class Peer {
 
     /** Called when the peer has said that its context is closed. */
     void goodbye() {
+        for (Route route : routes) {
+            if (lastChannel == null && route instanceof ChannelRoute channel) {
+                lastChannel = channel;
+            }
+        }
         closed = true;
         if (!hasLost) { // else a lost route may have taken answers with it
             saidGoodbye = true;
             node.peerClosed(this);
         }
         leave("its context has been closed");
+    }
+
+    /** Says goodbye to a peer that has said so, and takes nothing else any more. */
+    void answerGoodbye(Arguments goodbye) {
+        ChannelRoute channel = lastChannel;
+        if (channel != null) {
+            channel.answerGoodbye(goodbye);
+        }
     }
 
     /** Whether the peer has closed its context. */

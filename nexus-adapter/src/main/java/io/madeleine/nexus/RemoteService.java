@@ -20,9 +20,10 @@ import java.lang.annotation.Target;
  * another reason, the future that the implementation has returned is itself cancelled: let it return a {@link
  * java.util.concurrent.CompletableFuture#copy copy} of one that it shares. A method that returns a {@link
  * java.util.concurrent.Flow.Publisher} is a stream: each subscription makes a call, which sends no more items than the
- * subscriber has requested, within the method's {@link CallTimeout}. A thread of the stream calls the subscriber, {@code
- * onSubscribe} too, which may come after {@code subscribe} has returned. An item that the publisher emits as null, which
- * the rules of streams forbid, arrives as null. A parameter may be a {@code Flow.Publisher}, too.
+ * subscriber has requested, within the method's {@link CallTimeout}. A thread of the stream calls the subscriber, and
+ * {@code onSubscribe} may come after {@code subscribe} has returned. An item that the publisher emits as null, against
+ * the rules of streams, arrives as null. A parameter may be a {@code Flow.Publisher}, too; if its subscriber throws,
+ * the stream is cancelled, and the implementation has to see to it that its call ends.
  *
  * <p>A call throws, or its future or stream fails with:
  *

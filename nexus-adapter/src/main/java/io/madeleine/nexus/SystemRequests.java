@@ -115,10 +115,19 @@ final class SystemRequests {
         }
     }
 
-    void goodbye() {
+    /**
+     * Tells all that this context is closed and sends nothing more. Who has said so itself needs it, too: what follows is
+     * for its next context. Waits until the deadline at most.
+     */
+    void goodbye(long deadlineNs) {
         node.nodes().forEachOther(peer -> {
             try {
                 peer.tell(new Arguments().putInt(node.generation()), GOODBYE);
+                if (peer.isClosed()) {
+                    Arguments answer = new Arguments().putInt(node.generation());
+                    answer.sendBy(deadlineNs);
+                    peer.answerGoodbye(answer);
+                }
             } catch (MadeleineException e) {
                 // the peer takes no messages; it will see the connection end
             }

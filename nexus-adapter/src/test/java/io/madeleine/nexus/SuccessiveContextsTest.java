@@ -69,41 +69,63 @@ class SuccessiveContextsTest {
         }
     }
 
-    /** A process opens its next context, and calls, before the other has opened its own, or closed its earlier one. */
+    /**
+     * A process opens its next context, and calls, before the other has opened its own, or closed its earlier one. The
+     * one that has closed first takes no answer to its goodbye any more, but the other's goodbye.
+     */
     @ParameterizedTest
-    @CsvSource({"sci, false", "tcp, false", "sci, true", "tcp, true"})
-    void shouldKeepRequestsForTheNextContextUntilThatIsOpen(String network, boolean closesLate) throws Exception {
+    @CsvSource({
+        "sci, CLOSED_FIRST",
+        "tcp, CLOSED_FIRST",
+        "sci, CLOSED_LAST",
+        "tcp, CLOSED_LAST",
+        "sci, OPEN",
+        "tcp, OPEN"
+    })
+    void shouldKeepRequestsForTheNextContextUntilThatIsOpen(String network, Other other) throws Exception {
         try (World world = new World(network, 2, context -> context.export(Adder.class, number -> number + 1))) {
-            Channel channel = world.of(1).node().session().channel();
             Context first = world.of(0);
             Context second = world.of(1);
             for (int round = 0; round < 4; round++) {
+                Channel channel = first.node().session().channel();
+                Channel late = second.node().session().channel();
+                if (other == Other.CLOSED_FIRST) {
+                    second.close();
+                    Peer closed = first.node().nodes().get(second.rank());
+                    World.await(closed::isClosed);
+                }
                 first.close();
-                if (!closesLate) {
+                if (other == Other.CLOSED_LAST) {
                     second.close();
                 }
-                Context early = open(first.node().session().channel());
+                Context early = open(channel);
                 world.contexts.add(early);
+                int there = second.rank();
                 List<CompletableFuture<?>> waits = List.of(
-                        start(() ->
-                                assertEquals(8, early.service(1, Adder.class).next(7))),
+                        start(() -> assertEquals(
+                                8, early.service(there, Adder.class).next(7))),
                         start(() -> early.barrier(Duration.ofSeconds(20))));
-                early.startpoint(1, Adder.class.getName()).rsr("unknown", new Arguments().putBytes(new byte[100_000]));
+                early.startpoint(there, "none").rsr("none", new Arguments().putBytes(new byte[100_000]));
                 Thread.sleep(100);
-                if (closesLate) {
-                    second.close();
-                }
-                Context late = open(channel);
-                world.contexts.add(late);
-                late.barrier(Duration.ofSeconds(20));
+                second.close(); // again, or now
+                Context next = open(late);
+                world.contexts.add(next);
+                next.barrier(Duration.ofSeconds(20));
                 for (CompletableFuture<?> wait : waits) {
                     wait.get(20, TimeUnit.SECONDS);
                 }
-                assertEquals(1, late.service(0, Adder.class).next(0));
-                first = early;
-                second = late;
+                assertEquals(1, next.service(early.rank(), Adder.class).next(0));
+                first = round % 2 == 0 ? next : early;
+                second = round % 2 == 0 ? early : next;
             }
         }
+    }
+
+    /** What the other process has done with its earlier context when the first request for the next one is made. */
+    private enum Other {
+        CLOSED_FIRST,
+        CLOSED_LAST,
+        OPEN
     }
 
     /** What nobody takes ends with the session. */
