@@ -3,6 +3,7 @@ package io.madeleine.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
@@ -10,8 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -77,10 +80,14 @@ class MadScriptTest {
         List<String> command =
                 new ArrayList<>(List.of("bash", home.resolve("mad").toString()));
         command.addAll(List.of(arguments));
+        return run(command, Path.of(System.getProperty("java.home")));
+    }
+
+    private Run run(List<String> command, Path jdk) throws Exception {
         Path err = directory.resolve("err");
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
         Map<String, String> environment = builder.environment();
-        environment.put("JAVA_HOME", System.getProperty("java.home"));
+        environment.put("JAVA_HOME", jdk.toString());
         environment.put("PATH", directory.resolve("bin") + File.pathSeparator + environment.get("PATH"));
         List.of("MAD_LOCK_HELD", "MADELEINE_JAVA_HOME").forEach(environment::remove);
         Process process = builder.start();
@@ -152,5 +159,54 @@ class MadScriptTest {
         Run run = option.endsWith(" ") ? mad("install", "--repo", "") : mad("install", option);
         assertEquals(2, run.code, run.err);
         assertTrue(run.err.contains("--repo needs a folder"), run.err);
+    }
+
+    @Test
+    void shouldSayInOneSentenceThatThisUserMayNotBuildHere() throws Exception {
+        Path source = home.resolve("fory/src/main/java/A.java");
+        Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(60)));
+        write(home.resolve(".mad/lock"), "");
+        List<String> command = new ArrayList<>();
+        if (System.getProperty("user.name").equals("root")) { // who may write everywhere
+            command.addAll(List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
+        }
+        setMode(directory, "rwxr-xr-x");
+        List<String> reading = new ArrayList<>(command);
+        reading.addAll(List.of("cat", home.resolve("pom.xml").toString()));
+        Path jdk = Path.of(System.getProperty("java.home"));
+        assumeTrue(
+                command.isEmpty() || Files.isExecutable(Path.of("/usr/bin/setpriv")),
+                "root may write everywhere, and setpriv of util-linux is missing");
+        assumeTrue(run(reading, jdk).code == 0, "another user cannot read the folder of temporary files");
+        command.addAll(List.of("bash", home.resolve("mad").toString(), "info"));
+        for (Path locked : List.of(home.resolve(".mad"), home)) {
+            setMode(locked, "r-xr-xr-x");
+            try {
+                Run run = run(command, jdk);
+                assertEquals(1, run.code, run.err);
+                assertEquals(
+                        "mad: " + home + " has to be built, and this user may not write there: build it as its owner"
+                                + " (./mad --help), or copy the folder\n",
+                        run.err);
+            } finally {
+                setMode(locked, "rwxr-xr-x");
+            }
+            deleteAll(home.resolve(".mad")); // the second time nothing has been built
+        }
+    }
+
+    private static void setMode(Path file, String mode) throws IOException {
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+    }
+
+    private static void deleteAll(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (var files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 }
