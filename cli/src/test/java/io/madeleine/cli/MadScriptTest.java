@@ -209,4 +209,25 @@ class MadScriptTest {
             }
         }
     }
+
+    @Test
+    void shouldGiveTheProgramAnEmptyInputWhereItHasNone() throws Exception {
+        Path jdk = directory.resolve("jdk");
+        write(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
+        for (String tool : List.of("java", "javac")) {
+            write(jdk.resolve("bin").resolve(tool), """
+                    #!/bin/sh
+                    cat && echo read
+                    """);
+            assertTrue(jdk.resolve("bin").resolve(tool).toFile().setExecutable(true));
+        }
+        Run run = run(
+                List.of(
+                        "bash",
+                        "-c",
+                        "exec bash \"$0\" info <&-",
+                        home.resolve("mad").toString()),
+                jdk);
+        assertEquals("read", run.out, run.err);
+    }
 }
