@@ -3,8 +3,10 @@ package io.madeleine.session.config;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigList;
 import com.typesafe.config.ConfigMemorySize;
 import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigOriginFactory;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
@@ -15,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -274,9 +277,7 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
 
     private static ConfigValue parsed(String text, String origin) {
         try {
-            return ConfigFactory.parseString("value = " + text)
-                    .getValue("value")
-                    .withOrigin(com.typesafe.config.ConfigOriginFactory.newSimple(origin));
+            return withOrigin(ConfigFactory.parseString("value = " + text).getValue("value"), origin);
         } catch (ConfigException e) {
             throw new ConfigurationException(
                     origin + " = " + text + ": expected a list, object or text"
@@ -285,5 +286,21 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
                                     : "; a text with a colon in a list needs quotes, as in [\"127.0.0.1:9000\"]"),
                     e);
         }
+    }
+
+    /** Gives the parts of a value the same origin, since an error may name one of them. */
+    private static ConfigValue withOrigin(ConfigValue value, String origin) {
+        return switch (value) {
+            case ConfigObject object
+            when object.toConfig().isResolved() -> {
+                Map<String, ConfigValue> members = new LinkedHashMap<>();
+                object.forEach((key, member) -> members.put(key, withOrigin(member, origin)));
+                yield ConfigValueFactory.fromMap(members, origin);
+            }
+            case ConfigList list ->
+                ConfigValueFactory.fromIterable(
+                        list.stream().map(item -> withOrigin(item, origin)).toList(), origin);
+            default -> value.withOrigin(ConfigOriginFactory.newSimple(origin));
+        };
     }
 }

@@ -494,6 +494,16 @@ class SessionConfigTest {
     }
 
     @Test
+    void shouldNameTheArgumentAlsoForAKeyWithinItsObject() {
+        assertContains(refusal("channels.x={netwrk=a}"), "madeleine.channels.x.netwrk (argument channels.x)");
+        assertContains(refusal("channels.x={hint=ftp}"), "madeleine.channels.x.hint = \"ftp\" (argument channels.x)");
+        assertContains(refusal("session={peer-timeouts=1s}"), "(argument session)");
+        assertContains(refusal("session.name={x=[{y=1}]}"), "(argument session.name)");
+        assertEquals("007", config("session={name=007}").membership().name());
+        assertEquals("a", config("session={name=${x}, name=a}").membership().name());
+    }
+
+    @Test
     void shouldWriteDurationsInAUnitThatPeopleRead() {
         assertContains(refusal("session.open-timeout=1ns"), "of 1ms or more");
         assertContains(refusal("peer-timeout=1ms"), "of 100ms or more");
