@@ -71,6 +71,10 @@ public final class HistoryOptions {
         compare.ifPresent(path -> check(
                 Files.exists(path) || save.isPresent(),
                 "--compare " + path + ": there is no such file or folder; --save makes one"));
+        save.ifPresent(folder -> check(
+                KeptRuns.canBeIn(folder),
+                "--save " + folder + " cannot be written: expected a folder, or one that may be made, where this user"
+                        + " may write; looked for " + folder.toAbsolutePath()));
     }
 
     private void check(boolean condition, String message) {

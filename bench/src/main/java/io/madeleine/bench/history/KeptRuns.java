@@ -34,6 +34,15 @@ record KeptRuns(Path folder) {
         }
     }
 
+    /** Whether runs can be kept in this folder, which need not be there yet. Leaves nothing behind. */
+    static boolean canBeIn(Path folder) {
+        Path there = folder.toAbsolutePath();
+        while (!Files.exists(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        return !folder.toString().isEmpty() && Files.isDirectory(there) && Files.isWritable(there);
+    }
+
     /** Keeps a run. */
     Path save(List<String> lines, Instant time) throws IOException {
         Files.createDirectories(folder);

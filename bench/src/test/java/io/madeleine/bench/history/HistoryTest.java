@@ -68,6 +68,18 @@ class HistoryTest {
     }
 
     @Test
+    void shouldRefuseAFolderThatCannotBeWrittenBeforeItMeasures() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        for (Path folder : List.of(file, file.resolve("kept"), file.resolve("a/b"), Path.of(""))) {
+            assertEquals(2, perf(directory.resolve("missing rows"), "--save", folder.toString()), err);
+            assertTrue(err.contains("--save " + folder + " cannot be written: expected a folder"), err);
+        }
+        Path deep = history.resolve("a/b");
+        assertEquals(0, perf(rows(MACHINE, latency(10, 0.1)), "--save", deep.toString()), err);
+        assertTrue(Files.isDirectory(deep));
+    }
+
+    @Test
     void shouldKeepRowsWithTheirTimeSoThatReportsCanBeMadeOfThem() throws Exception {
         assertEquals(0, perf(Samples.file(), "--save", history.toString()), err);
         Path kept;
