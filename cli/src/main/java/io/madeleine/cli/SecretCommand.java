@@ -7,8 +7,10 @@ import java.io.PrintWriter;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
@@ -91,6 +93,16 @@ final class SecretCommand implements Runnable {
         } catch (FileAlreadyExistsException e) {
             throw new ConfigurationException(
                     file + " is there already: expected a new file, so that no secret is lost", e);
+        } catch (NoSuchFileException e) {
+            throw new ConfigurationException(
+                    file + " cannot be written: there is no folder "
+                            + file.toAbsolutePath().getParent(),
+                    e);
+        } catch (AccessDeniedException e) {
+            throw new ConfigurationException(
+                    file + " cannot be written: this user may not write in the folder "
+                            + file.toAbsolutePath().getParent(),
+                    e);
         } catch (IOException e) {
             throw new ConfigurationException(file + " cannot be written: " + e, e);
         }

@@ -37,4 +37,13 @@ class SecretCommandTest {
         assertTrue(again.err().contains("is there already"), again.err());
         assertEquals(secret, Files.readString(file));
     }
+
+    @Test
+    void shouldSayThatTheFolderOfTheFileDoesNotExist() {
+        Path file = directory.resolve("missing/cluster.secret");
+        CommandLineRun run = CommandLineRun.of("secret", file.toString());
+        assertEquals(Mad.FAILURE, run.code());
+        assertEquals(
+                "mad secret: " + file + " cannot be written: there is no folder " + file.getParent() + "\n", run.err());
+    }
 }
