@@ -114,7 +114,18 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return Launcher.run(plan());
+        LaunchPlan plan = plan();
+        JavaArguments.programFile(program).ifPresent(file -> checkFile(file, plan));
+        return Launcher.run(plan);
+    }
+
+    private void checkFile(String file, LaunchPlan plan) {
+        Path place = plan.directory().orElse(Path.of("")).resolve(file).toAbsolutePath();
+        if (!Files.exists(place)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "there is no file " + file + (place.toString().equals(file) ? "" : "; looked for " + place));
+        }
     }
 
     /** The plan that the options describe. */

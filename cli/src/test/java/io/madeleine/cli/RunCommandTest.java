@@ -138,4 +138,21 @@ class RunCommandTest {
                 ConfigurationException.class,
                 () -> plan("-n", "2", "--no-native", "--set", "wait.mode=quick", "-cp", "x.jar", "Main"));
     }
+
+    @Test
+    void shouldRefuseAProgramWhoseFileDoesNotExist(@TempDir Path folder) {
+        CommandLineRun source = CommandLineRun.of("run", "-n", "2", "Nope.java");
+        assertEquals(Mad.USAGE, source.code(), source.err());
+        assertTrue(
+                source.err()
+                        .startsWith("mad run: there is no file Nope.java; looked for "
+                                + Path.of("Nope.java").toAbsolutePath()),
+                source.err());
+        CommandLineRun jar = CommandLineRun.of("run", "-n2", "--wdir", folder.toString(), "-jar", "pom.xml", "x");
+        assertEquals(Mad.USAGE, jar.code(), jar.err());
+        assertTrue(jar.err().contains("there is no file pom.xml; looked for " + folder.resolve("pom.xml")), jar.err());
+        String missing = folder.resolve("Nope.java").toString();
+        CommandLineRun whole = CommandLineRun.of("run", "-n", "2", missing);
+        assertTrue(whole.err().startsWith("mad run: there is no file " + missing + " ("), whole.err());
+    }
 }

@@ -104,6 +104,27 @@ public final class JavaArguments {
     }
 
     /**
+     * Returns the source file or the jar that the arguments name as the program. Empty if the program is a class or a
+     * module, or if a file of arguments ({@code @FILE}) may name it.
+     *
+     * @param given as for {@link #withMadeleine(List, List)}
+     */
+    public static Optional<String> programFile(List<String> given) {
+        boolean jar = false;
+        for (int i = 0; i < given.size(); i += WITH_VALUE.contains(given.get(i)) ? 2 : 1) {
+            String argument = given.get(i);
+            if (argument.startsWith("@") || argument.matches("-m|--module(=.*)?")) {
+                return Optional.empty();
+            }
+            if (!argument.startsWith("-")) {
+                return jar || argument.endsWith(".java") ? Optional.of(argument) : Optional.empty();
+            }
+            jar |= argument.equals("-jar"); // options may follow it
+        }
+        return Optional.empty();
+    }
+
+    /**
      * Returns the options with which another JVM gets the same modules and classes. Leaves out options that belong to
      * one process only.
      *

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
@@ -105,5 +106,23 @@ class JavaArgumentsTest {
                         "--enable-native-access=a,b",
                         "Main"),
                 JavaArguments.withMadeleine(List.of("Main"), List.of("a", "b"), core.toString(), Map.of()));
+    }
+
+    @Test
+    void shouldKnowTheFileOfAProgramThatIsASourceFileOrAJar() {
+        assertEquals(
+                Optional.of("a/X.java"), JavaArguments.programFile(List.of("-cp", "Y.java", "a/X.java", "Z.java")));
+        assertEquals(
+                Optional.of("app"), JavaArguments.programFile(List.of("-Xmx1g", "-jar", "-Da=b", "app", "X.java")));
+        for (List<String> other : List.of(
+                List.of("Main", "X.java"),
+                List.of("-m", "a/b", "X.java"),
+                List.of("--module", "a/b.java"),
+                List.of("--module=a/b", "X.java"),
+                List.of("@options", "X.java"),
+                List.of("-jar"),
+                List.<String>of())) {
+            assertEquals(Optional.empty(), JavaArguments.programFile(other), other::toString);
+        }
     }
 }
