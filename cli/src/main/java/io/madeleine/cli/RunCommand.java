@@ -42,7 +42,11 @@ import picocli.CommandLine.Unmatched;
                     + " below, goes to java unchanged. The program need not name Madeleine's jars: mad adds them to its"
                     + " module path, beside the program's own class path or module path.",
             "",
-            "Ctrl-C and SIGTERM end all processes. No process outlives mad.",
+            "Ctrl-C and SIGTERM end all processes: mad kills those that have not ended within 5 seconds. None of them"
+                    + " outlives mad. Processes that the program has started itself, other than by Session.launch, are"
+                    + " not ended.",
+            "",
+            "Rank 0 alone has the standard input of mad; the others read an empty one.",
             "",
             "The processes start faster with a class archive, which is made with mad. -Xshare:off in front of the program"
                     + " turns it off.",

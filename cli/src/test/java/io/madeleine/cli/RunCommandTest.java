@@ -155,4 +155,13 @@ class RunCommandTest {
         CommandLineRun whole = CommandLineRun.of("run", "-n", "2", missing);
         assertTrue(whole.err().startsWith("mad run: there is no file " + missing + " ("), whole.err());
     }
+
+    @Test
+    void shouldSayHowItEndsProcessesAndWhichOfThemHasTheStandardInput() {
+        String help = CommandLineRun.of("run", "--help").out().replaceAll("\\s+", " ");
+        String grace = LaunchPlan.Conduct.DEFAULT.grace().toSeconds() + " seconds";
+        assertTrue(help.contains("kills those that have not ended within " + grace), help);
+        assertTrue(help.contains("Rank 0 alone has the standard input"), help);
+        assertTrue(help.contains("Processes that the program has started itself"), help);
+    }
 }
