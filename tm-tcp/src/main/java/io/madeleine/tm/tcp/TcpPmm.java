@@ -13,6 +13,7 @@ import io.madeleine.tm.tcp.reactor.NettyReactor;
 import io.madeleine.tm.tcp.stream.SocketTable;
 import io.madeleine.tm.tcp.stream.TcpStreamLink;
 import io.madeleine.tm.tcp.tls.TlsEngines;
+import io.madeleine.tm.tcp.tls.TlsIdentity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -64,6 +65,15 @@ public final class TcpPmm implements ProtocolModule {
                                                         config.tls().engine())
                                         : ""))
                         .with(details()));
+    }
+
+    /** Off also if the files of TLS cannot be used, with the sentence that the opening of an adapter says. */
+    @Override
+    public Availability examine() {
+        Availability plain = availability();
+        return plain.on() && config.tls().enabled()
+                ? TlsIdentity.unusable(config.tls()).map(Availability::off).orElse(plain)
+                : plain;
     }
 
     private List<String> details() {

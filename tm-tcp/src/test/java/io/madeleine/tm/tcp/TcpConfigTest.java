@@ -10,10 +10,12 @@ import com.google.inject.Key;
 import com.google.inject.TypeLiteral;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.pmm.tls.PemFiles;
 import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.tls.TlsIdentity;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -155,5 +157,17 @@ class TcpConfigTest {
         var availability = new TcpPmm(read("madeleine.tm.tcp.enabled = false")).availability();
         assertEquals(false, availability.on());
         assertTrue(availability.reason().contains("madeleine.tm.tcp.enabled"), availability.reason());
+    }
+
+    @Test
+    void shouldFindOnExaminationThatTheFilesOfTlsCannotBeUsed() {
+        for (String files : List.of("certificate = \"\"", "certificate = /nowhere/a.pem")) {
+            TcpConfig config = read("madeleine.tm.tcp.tls { enabled = true, engine = jdk, " + files + " }");
+            String refusal = assertThrows(ConfigurationException.class, () -> TlsIdentity.load(config.tls(), 1))
+                    .getMessage();
+            assertEquals(Availability.off(refusal), new TcpPmm(config).examine());
+        }
+        TcpConfig plain = read("madeleine.tm.tcp.tls.certificate = /nowhere/a.pem");
+        assertTrue(new TcpPmm(plain).examine().on(), "without TLS the files do not matter");
     }
 }

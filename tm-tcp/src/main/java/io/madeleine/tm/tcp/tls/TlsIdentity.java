@@ -11,6 +11,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.security.cert.X509Certificate;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -59,7 +60,7 @@ public final class TlsIdentity implements AutoCloseable {
      * @throws ConfigurationException if a file is missing or invalid, or if key and certificate do not belong together
      */
     public static TlsIdentity load(TcpConfig.TlsConfig config, long timeoutNs) {
-        PemIdentity own = PemIdentity.load(KEY, KEY + "enabled = true", config.files());
+        PemIdentity own = read(config);
         TlsEngine implementation = TlsEngines.chosen(config.engine());
         SslContext server = null;
         try {
@@ -80,6 +81,20 @@ public final class TlsIdentity implements AutoCloseable {
                     "tcp cannot use TLS with " + KEY + "certificate = "
                             + config.files().certificate() + ": " + e.getMessage(),
                     e);
+        }
+    }
+
+    private static PemIdentity read(TcpConfig.TlsConfig config) {
+        return PemIdentity.load(KEY, KEY + "enabled = true", config.files());
+    }
+
+    /** Why {@link #load} would refuse the files; empty if they can be used. Reads them, and opens nothing else. */
+    public static Optional<String> unusable(TcpConfig.TlsConfig config) {
+        try {
+            read(config);
+            return Optional.empty();
+        } catch (ConfigurationException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
         }
     }
 
