@@ -10,6 +10,7 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.tls.PemIdentity;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -55,6 +56,20 @@ public final class BipPmm implements ProtocolModule {
                                 ? ", AES-GCM with keys of TLS 1.3 and certificates at both ends"
                                 : ""))
                 .with(details);
+    }
+
+    /** Off also if the files of TLS cannot be used, with the sentence that the opening of an adapter says. */
+    @Override
+    public Availability examine() {
+        Availability plain = availability();
+        if (plain.on() && config.endpoint().encrypts()) {
+            try {
+                PemIdentity.load(BipConfig.TLS_KEYS, BipConfig.ENCRYPTION_ON, config.tls());
+            } catch (ConfigurationException e) {
+                return Availability.off(String.valueOf(e.getMessage()));
+            }
+        }
+        return plain;
     }
 
     @Override

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.pmm.tls.PemFiles;
 import io.madeleine.tm.bip.io.Faults;
 import io.madeleine.tm.bip.protocol.GrantScheduler;
+import io.madeleine.tm.bip.tls.TlsIdentity;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -140,5 +142,18 @@ class BipConfigTest {
                     .getFirst();
             assertFalse(text.contains("no address"), text);
         }
+    }
+
+    @Test
+    void shouldFindOnExaminationThatTheFilesOfTlsCannotBeUsed() {
+        for (String files : List.of("certificate = \"\"", "certificate = /nowhere/a.pem")) {
+            BipConfig config = with("madeleine.tm.bip { encryption = aes-gcm, tls { " + files + " } }");
+            String refusal = assertThrows(
+                            ConfigurationException.class,
+                            () -> TlsIdentity.load(BipConfig.TLS_KEYS, BipConfig.ENCRYPTION_ON, config.tls()))
+                    .getMessage();
+            assertEquals(Availability.off(refusal), new BipPmm(config).examine());
+        }
+        assertTrue(new BipPmm(with("")).examine().on(), "without encryption there are no files");
     }
 }
