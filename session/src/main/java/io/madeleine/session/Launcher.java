@@ -68,6 +68,10 @@ public final class Launcher implements AutoCloseable {
     private final Set<Integer> missed = ConcurrentHashMap.newKeySet();
     private final long abortNs;
     private final AtomicReference<ControlMessage.SessionAbort> aborted = new AtomicReference<>();
+
+    /** The processes whose connections had ended when the session was aborted: one of them may be the cause. */
+    private final Set<Long> goneBeforeAbort = ConcurrentHashMap.newKeySet();
+
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean unwritable = new AtomicBoolean();
 
@@ -101,7 +105,12 @@ public final class Launcher implements AutoCloseable {
         }
         server.onEnd(this::aborted);
         server.onMissed(this::missed);
-        server.exitsFrom(pid -> ProcessGroup.exitCode(processes, pid));
+        server.exitsFrom(pid -> {
+            if (aborted.get() == null) {
+                goneBeforeAbort.add(pid);
+            }
+            return ProcessGroup.exitCode(processes, pid);
+        });
         this.spawner = new Spawner(
                 new Spawner.Settings(
                         environment(),
@@ -281,11 +290,12 @@ public final class Launcher implements AutoCloseable {
      *
      * @return the exit code of the first process that failed, or 0; 128 + N for a process that signal N killed; 1 for a
      *     process that exited with 0 without closing its session, or before it joined a session that others open; the
-     *     code of the abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}; 1 if the output of
-     *     the processes could not be written
+     *     code of the abort if the session was {@linkplain io.madeleine.api.Session#abort aborted} before any process
+     *     failed; 1 if the output of the processes could not be written
      */
     public int await() throws InterruptedException {
         int failure = 0;
+        int causeOfAbort = 0;
         for (int left = processes.size(); left > 0; left--) {
             int rank = ended.take();
             Process process = processes.get(rank);
@@ -296,12 +306,16 @@ public final class Launcher implements AutoCloseable {
             if (code != 0 && aborted.get() != null) {
                 leftovers.expect();
             }
-            if ((code == 0 && wrong.isEmpty()) || stopping.get()) {
+            int own = code == 0 && wrong.isPresent() ? LEFT_OPEN : code;
+            if (causeOfAbort == 0 && goneBeforeAbort.contains(process.pid())) {
+                causeOfAbort = own;
+            }
+            if (own == 0 || stopping.get()) {
                 continue;
             }
             leftovers.expect();
             if (failure == 0) {
-                failure = code == 0 ? LEFT_OPEN : code;
+                failure = own;
             }
             boolean stop = plan.conduct().onFailure() == OnFailure.STOP && (left > 1 || spawner.hasRunning());
             errors.println(
@@ -314,7 +328,7 @@ public final class Launcher implements AutoCloseable {
         awaitOutput();
         ControlMessage.SessionAbort abort = aborted.get();
         if (abort != null) {
-            return abort.code();
+            return causeOfAbort == 0 ? abort.code() : causeOfAbort;
         }
         return failure == 0 && (!missed.isEmpty() || unwritable.get()) ? LEFT_OPEN : failure;
     }

@@ -290,6 +290,18 @@ class LauncherIT {
         assertTrue(heard.contains("[0] heard of 1: rank 1 is gone: its process ended"), heard + errors);
     }
 
+    /** As those of MPI do, whose errors are fatal: that one has failed first is what the caller should learn. */
+    @ParameterizedTest
+    @CsvSource({"fail, 3", "leave, 1", "abort, 7"})
+    void shouldEndWithTheCodeOfTheProcessForWhoseFailureTheOthersAbort(String how, int code) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            LaunchPlan plan = LaunchPlan.of(3, java(SessionProgram.class, "abort-after-" + how))
+                    .withSettings(settings())
+                    .withConduct(conduct(OnFailure.STOP, true));
+            assertEquals(code, run(plan), () -> output() + "\n" + errors);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"killed-early, 137, by signal 9", "exit-early, 1, with exit code 0"})
     void shouldTellAtOnceOfAProcessThatEndsBeforeItJoins(String how, int code, String end) throws Exception {
@@ -443,11 +455,27 @@ class LauncherIT {
 
     /** A program with a session. */
     static final class SessionProgram {
+        private static void abortAfter(String what, Session session) throws InterruptedException {
+            session.onPeerFailure((rank, _) -> session.abort(74, "rank " + rank + " is gone"));
+            if (session.rank() == 1) {
+                Thread.sleep(100); // the others wait
+                switch (what) {
+                    case "abort-after-fail" -> Runtime.getRuntime().halt(3);
+                    case "abort-after-leave" -> System.exit(0);
+                    default -> session.abort(7, "as a test");
+                }
+            }
+            Thread.sleep(600_000);
+        }
+
         public static void main(String[] args) throws Exception {
             if (args[0].endsWith("-early") && System.getenv("MADELEINE_RANK").equals("1")) {
                 endEarly(args[0].startsWith("killed"));
             }
             try (Session session = Session.open()) {
+                if (args[0].startsWith("abort-after-")) {
+                    abortAfter(args[0], session);
+                }
                 if (args[0].equals("launch-and-halt")) {
                     session.launch(LaunchRequest.system(1, "sleep", "90"));
                     Runtime.getRuntime().halt(5);
