@@ -5,6 +5,7 @@ import io.madeleine.mpi.MpiFault;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InvalidClassException;
 import java.io.ObjectInputFilter;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -40,7 +41,7 @@ final class ObjectMessages {
                 out.writeObject(objects[i]);
             }
         } catch (IOException | RuntimeException | StackOverflowError e) { // of the objects' own methods, too
-            throw new MpiFault(ErrorClass.BUFFER, "an object cannot be serialized: " + e, e);
+            throw new MpiFault(ErrorClass.BUFFER, "an object cannot be serialized: " + e + stackHint(e), e);
         }
         return bytes.toByteArray();
     }
@@ -64,11 +65,22 @@ final class ObjectMessages {
         } catch (MpiFault e) {
             throw e;
         } catch (IOException | ClassNotFoundException | RuntimeException | StackOverflowError e) {
+            boolean isRefused = e instanceof InvalidClassException; // by the filter, for instance
             throw new MpiFault(
                     ErrorClass.OTHER,
-                    "a message of objects cannot be read: " + e + "; the filter is " + Filter.RULES
-                            + " (system property mpi.object-filter; maxdepth is how deep objects refer to each other)",
+                    "a message of objects cannot be read: " + e + stackHint(e)
+                            + (isRefused
+                                    ? "; the filter is " + Filter.RULES + " (system property mpi.object-filter;"
+                                            + " maxdepth is how deep objects refer to each other)"
+                                    : ""),
                     e);
         }
+    }
+
+    private static String stackHint(Throwable thrown) {
+        return thrown instanceof StackOverflowError
+                ? ": the objects refer to each other deeper than the thread's stack reaches; expected a larger one"
+                        + " (-Xss, or the stack size of the thread)"
+                : "";
     }
 }

@@ -22,7 +22,9 @@ import java.util.function.Consumer;
  * processes belong together. The later one hears nothing of the end of the earlier ones, and may make requests at once:
  * those to a process that has not closed its earlier context, or not opened the next one, wait until it has, a call or
  * barrier until its deadline. On a channel by which the earlier context has not said goodbye, since it had several, a
- * request may still meet that one, which refuses it. Two contexts at the same time need a channel of their own each, for instance by {@code
+ * request may still meet that one, which refuses it.
+ *
+ * <p>Two contexts at the same time need a channel of their own each, for instance by {@code
  * madeleine.channels.NAME.network = auto}.
  *
  * <p>Contexts are addressed by node numbers. A process of the session has its rank as its number; contexts of other

@@ -116,8 +116,8 @@ final class SystemRequests {
     }
 
     /**
-     * Tells all that this context is closed and sends nothing more. Who has said so itself needs it, too: what follows is
-     * for its next context. Waits until the deadline at most.
+     * Tells all that this context is closed and sends nothing more. A peer that has said so itself needs it, too: what
+     * follows is for its next context. Waits until the deadline at most.
      */
     void goodbye(long deadlineNs) {
         node.nodes().forEachOther(peer -> {
