@@ -154,6 +154,58 @@ class UnsentCallsTest {
         }
     }
 
+    @RemoteService
+    interface Blocks {
+        @CallTimeout(millis = 1_000)
+        CompletableFuture<Integer> count(Flow.Publisher<byte[]> blocks);
+    }
+
+    /** The thread that publishes them is the program's. */
+    @ParameterizedTest
+    @ValueSource(strings = {"sci", "tcp"})
+    @Tag("measures")
+    void shouldLetGoOfThePublisherAtTheDeadlineThoughItsItemsAreNotTaken(String network) throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        try (World world = new World(network, 2, context -> {
+            context.export(Blocks.class, blocks -> Publishers.toList(blocks).thenApply(List::size));
+            context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
+                entered.countDown();
+                boolean _ = taken.await(40, TimeUnit.SECONDS); // nothing else is taken meanwhile
+            });
+        })) {
+            Startpoint stop = world.of(1).startpoint(0, "stop");
+            CompletableFuture<Integer> count = world.of(1)
+                    .service(0, Blocks.class)
+                    .count(subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
+                        private volatile boolean cancelled;
+
+                        @Override
+                        public void request(long count) {
+                            stop.rsr("stop", new Arguments());
+                            for (int i = 0; i < count && !cancelled; i++) {
+                                subscriber.onNext(new byte[LARGE]);
+                                if (released.getCount() > 0 && world.of(1).outstandingCount() == 0) {
+                                    released.countDown();
+                                    return;
+                                }
+                            }
+                        }
+
+                        @Override
+                        public void cancel() {
+                            cancelled = true;
+                        }
+                    }));
+            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            assertThrows(ExecutionException.class, () -> count.get(20, TimeUnit.SECONDS));
+            assertTrue(released.await(20, TimeUnit.SECONDS), "the publisher's thread still sends an item");
+        } finally {
+            taken.countDown();
+        }
+    }
+
     private static String lateBarrier(Context caller) {
         return String.valueOf(
                 assertThrows(DeadlineExceededException.class, () -> caller.barrier(Duration.ofMillis(200)))
