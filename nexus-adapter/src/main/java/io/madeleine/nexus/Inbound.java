@@ -45,6 +45,7 @@ final class Inbound {
     void receiveFrom(Channel channel) {
         Receiver[] receivers = new Receiver[node.size()];
         NextContext next = new NextContext();
+        NextContext own = next.follow(channel);
         Arrays.setAll(receivers, _ -> new Receiver(node, this, next));
         Bytes block = Bytes.allocate(SHORT_BYTES);
         channel.onMessage(
@@ -62,7 +63,9 @@ final class Inbound {
                         return handlers.isFree() && !receivers[remote].holdsBack();
                     }
                 });
-        next.follow(channel, begun -> post(() -> receivers[begun.remote()].receive(begun)));
+        if (own != null) {
+            own.giveTo(begun -> post(() -> receivers[begun.remote()].receive(begun)));
+        }
     }
 
     /** As {@link #onMessage}, for a request that has arrived as a whole. */

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,24 +21,25 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class NextContext {
-    private static final Map<Channel, NextContext> LATEST = Collections.synchronizedMap(new WeakHashMap<>());
+    /** The channel's handler refers to them; a strong reference to kept messages would keep their channel for good. */
+    private static final Map<Channel, WeakReference<NextContext>> LATEST =
+            Collections.synchronizedMap(new WeakHashMap<>());
 
     private final List<IncomingMessage> kept = new ArrayList<>();
     private @Nullable Consumer<IncomingMessage> taker;
 
     /**
-     * Makes this the keeper of a channel, after a context has begun to receive from it.
-     *
-     * @param context takes what the keeper before this one has for that context
+     * Makes this the keeper of a channel, of which a context is about to become the handler. Returns the keeper before
+     * this one, which has the messages for that context; null if it is the channel's first.
      */
-    void follow(Channel channel, Consumer<IncomingMessage> context) {
-        NextContext before = LATEST.put(channel, this);
-        if (before != null) {
-            before.giveTo(context);
-        }
+    @Nullable
+    NextContext follow(Channel channel) {
+        WeakReference<NextContext> before = LATEST.put(channel, new WeakReference<>(this));
+        return before == null ? null : before.get();
     }
 
-    private void giveTo(Consumer<IncomingMessage> context) {
+    /** Gives the messages to the context that they are for, which receives from the channel now. */
+    void giveTo(Consumer<IncomingMessage> context) {
         List<IncomingMessage> before;
         synchronized (this) {
             taker = context; // one that comes later is another sender's

@@ -342,7 +342,7 @@ final class Peer {
         leave("its context has been closed");
     }
 
-    /** Says goodbye to a peer that has said so, and takes nothing else any more. */
+    /** Answers the goodbye of this peer, which takes nothing else any more. */
     void answerGoodbye(Arguments goodbye) {
         ChannelRoute channel = lastChannel;
         if (channel != null) {

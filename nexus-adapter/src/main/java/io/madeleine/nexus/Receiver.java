@@ -157,7 +157,6 @@ final class Receiver extends HandlerRunner.Step {
             request.cutOff(String.valueOf(why.getMessage()));
             inbound.dispatch(request, endpoint(), handler());
         } else {
-            node.failures().notReceived(sender, why);
             inbound.refuse(sender, endpoint(), handler(), Refusal.Reason.TOO_LARGE);
         }
     }

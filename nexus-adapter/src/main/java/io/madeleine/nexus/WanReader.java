@@ -98,7 +98,6 @@ final class WanReader implements Runnable {
             request.cutOff(String.valueOf(why.getMessage()));
             node.inbound().receive(request, endpoint, handler);
         } else {
-            node.failures().notReceived(route.peer.number(), why);
             Refusal.Reason reason = mayRequest(endpoint) ? Refusal.Reason.TOO_LARGE : Refusal.Reason.NO_SUCH_ENDPOINT;
             node.inbound().refuse(route.peer.number(), endpoint, handler, reason);
         }

@@ -108,6 +108,7 @@ class SuccessiveContextsTest {
                 early.startpoint(there, "none").rsr("none", new Arguments().putBytes(new byte[100_000]));
                 Thread.sleep(100);
                 second.close(); // again, or now
+                System.gc(); // what is kept does not depend on weak references alone
                 Context next = open(late);
                 world.contexts.add(next);
                 next.barrier(Duration.ofSeconds(20));

@@ -30,6 +30,9 @@ class UnsentCallsTest {
     private static final String NOT_TAKEN = "rank 0 receives nothing, or too slowly";
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(8);
 
+    private final CountDownLatch entered = new CountDownLatch(1);
+    private final CountDownLatch taken = new CountDownLatch(1);
+
     @RemoteService
     interface Lengths {
         @CallTimeout(millis = 300)
@@ -55,14 +58,9 @@ class UnsentCallsTest {
     @ValueSource(strings = {"sci", "tcp"})
     @Tag("measures")
     void shouldEndAtItsDeadlineThoughItIsNotTakenAndSoDoesABarrier(String network) throws Exception {
-        CountDownLatch entered = new CountDownLatch(1);
-        CountDownLatch taken = new CountDownLatch(1);
         try (World world = new World(network, 2, context -> {
             context.export(Lengths.class, new Taking());
-            context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
-                entered.countDown();
-                boolean _ = taken.await(30, TimeUnit.SECONDS); // nothing else is taken meanwhile
-            });
+            addStop(context);
         })) {
             Context caller = world.of(1);
             Lengths lengths = caller.service(0, Lengths.class);
@@ -82,13 +80,7 @@ class UnsentCallsTest {
             }
             assertTrue(System.nanoTime() - startNs < LONG_NS, "they waited for more than their deadline");
             assertEquals(0, caller.outstandingCount());
-            String late = lateBarrier(caller);
-            for (int i = 0; i < MOST_FILLINGS && !late.contains(NOT_TAKEN); i++) {
-                // a socket's buffers had room for it
-                assertThrows(DeadlineExceededException.class, () -> lengths.atOnce(new byte[LARGE]));
-                late = lateBarrier(caller);
-            }
-            assertTrue(late.contains(NOT_TAKEN), late);
+            fill(caller, lengths);
             taken.countDown();
             assertEquals(LARGE, lengths.atLeisure(new byte[LARGE]));
             assertEquals(100, lengths.atLeisure(new byte[100]));
@@ -109,10 +101,7 @@ class UnsentCallsTest {
     /** The subscription asks for items, which is a message, too. */
     @ParameterizedTest
     @ValueSource(strings = {"sci", "tcp"})
-    @Tag("measures")
     void shouldEndAStreamAtItsDeadlineThoughWhatItAsksForIsNotTaken(String network) throws Exception {
-        CountDownLatch entered = new CountDownLatch(1);
-        CountDownLatch taken = new CountDownLatch(1);
         try (World world = new World(network, 2, context -> {
             context.export(Lengths.class, new Taking());
             context.export(Streams.class, new Streams() {
@@ -126,21 +115,13 @@ class UnsentCallsTest {
                     return Publishers.toList(numbers).thenApply(List::size);
                 }
             });
-            context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
-                entered.countDown();
-                boolean _ = taken.await(40, TimeUnit.SECONDS); // nothing else is taken meanwhile
-            });
+            addStop(context);
         })) {
             Context caller = world.of(1);
             Lengths lengths = caller.service(0, Lengths.class);
             caller.startpoint(0, "stop").rsr("stop", new Arguments());
             assertTrue(entered.await(20, TimeUnit.SECONDS));
-            String late = "";
-            for (int i = 0; i < MOST_FILLINGS && !late.contains(NOT_TAKEN); i++) {
-                assertThrows(DeadlineExceededException.class, () -> lengths.atOnce(new byte[LARGE]));
-                late = lateBarrier(caller);
-            }
-            assertTrue(late.contains(NOT_TAKEN), late);
+            fill(caller, lengths);
             Streams streams = caller.service(0, Streams.class);
             CompletableFuture<List<Integer>> numbers = Publishers.toList(streams.numbers());
             Throwable end = assertThrows(ExecutionException.class, () -> numbers.get(20, TimeUnit.SECONDS))
@@ -163,17 +144,11 @@ class UnsentCallsTest {
     /** The thread that publishes them is the program's. */
     @ParameterizedTest
     @ValueSource(strings = {"sci", "tcp"})
-    @Tag("measures")
     void shouldLetGoOfThePublisherAtTheDeadlineThoughItsItemsAreNotTaken(String network) throws Exception {
-        CountDownLatch entered = new CountDownLatch(1);
-        CountDownLatch taken = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);
         try (World world = new World(network, 2, context -> {
             context.export(Blocks.class, blocks -> Publishers.toList(blocks).thenApply(List::size));
-            context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
-                entered.countDown();
-                boolean _ = taken.await(40, TimeUnit.SECONDS); // nothing else is taken meanwhile
-            });
+            addStop(context);
         })) {
             Startpoint stop = world.of(1).startpoint(0, "stop");
             CompletableFuture<Integer> count = world.of(1)
@@ -204,6 +179,24 @@ class UnsentCallsTest {
         } finally {
             taken.countDown();
         }
+    }
+
+    /** Adds a handler that runs until {@link #taken}; nothing else is taken meanwhile. */
+    private void addStop(Context context) {
+        context.endpoint("stop").nonThreaded("stop", (_, _) -> {
+            entered.countDown();
+            boolean _ = taken.await(40, TimeUnit.SECONDS);
+        });
+    }
+
+    /** Sends until not even a short message finds room; a socket's buffers have some. */
+    private static void fill(Context caller, Lengths lengths) {
+        String late = lateBarrier(caller);
+        for (int i = 0; i < MOST_FILLINGS && !late.contains(NOT_TAKEN); i++) {
+            assertThrows(DeadlineExceededException.class, () -> lengths.atOnce(new byte[LARGE]));
+            late = lateBarrier(caller);
+        }
+        assertTrue(late.contains(NOT_TAKEN), late);
     }
 
     private static String lateBarrier(Context caller) {

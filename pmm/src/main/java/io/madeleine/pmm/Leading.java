@@ -193,7 +193,7 @@ final class Leading {
         boolean canLend = leadsForOthers && reactor.asksBeforeHandling();
         boolean yieldsEachLook = leadsForOthers && policy.oneProcessor();
         boolean isCrowded = policy.mode() == WaitMode.ADAPTIVE && policy.crowded();
-        int firstRounds = isCrowded ? 1 : CLOCK_ROUNDS;
+        int firstRounds = isCrowded ? 1 : CLOCK_ROUNDS; // idle for no more of them, the leader has just become idle
         long sliceNs = isCrowded ? CROWDED_SLICE_NS : SPIN_SLICE_NS;
         boolean hasServed = false;
         for (int count = 1; ; count++) {

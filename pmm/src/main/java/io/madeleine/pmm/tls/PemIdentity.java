@@ -17,6 +17,7 @@ import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -56,6 +57,16 @@ public final class PemIdentity {
      */
     public static PemIdentity load(String keys, String because, PemFiles files) {
         return new PemIdentity(keys, because, files);
+    }
+
+    /** Why {@link #load} would refuse the files; empty if they can be used. */
+    public static Optional<String> unusable(String keys, String because, PemFiles files) {
+        try {
+            load(keys, because, files);
+            return Optional.empty();
+        } catch (ConfigurationException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
     }
 
     /** The certificate and those that lead to one that peers trust. */

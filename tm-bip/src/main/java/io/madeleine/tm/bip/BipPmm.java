@@ -62,14 +62,11 @@ public final class BipPmm implements ProtocolModule {
     @Override
     public Availability examine() {
         Availability plain = availability();
-        if (plain.on() && config.endpoint().encrypts()) {
-            try {
-                PemIdentity.load(BipConfig.TLS_KEYS, BipConfig.ENCRYPTION_ON, config.tls());
-            } catch (ConfigurationException e) {
-                return Availability.off(String.valueOf(e.getMessage()));
-            }
-        }
-        return plain;
+        return plain.on() && config.endpoint().encrypts()
+                ? PemIdentity.unusable(BipConfig.TLS_KEYS, BipConfig.ENCRYPTION_ON, config.tls())
+                        .map(Availability::off)
+                        .orElse(plain)
+                : plain;
     }
 
     @Override

@@ -31,6 +31,7 @@ import javax.net.ssl.SSLParameters;
  */
 public final class TlsIdentity implements AutoCloseable {
     private static final String KEY = TcpConfig.PATH + ".tls.";
+    private static final String BECAUSE = KEY + "enabled = true";
 
     private final TlsEngine implementation;
     private final SslContext server;
@@ -60,7 +61,7 @@ public final class TlsIdentity implements AutoCloseable {
      * @throws ConfigurationException if a file is missing or invalid, or if key and certificate do not belong together
      */
     public static TlsIdentity load(TcpConfig.TlsConfig config, long timeoutNs) {
-        PemIdentity own = read(config);
+        PemIdentity own = PemIdentity.load(KEY, BECAUSE, config.files());
         TlsEngine implementation = TlsEngines.chosen(config.engine());
         SslContext server = null;
         try {
@@ -84,18 +85,9 @@ public final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    private static PemIdentity read(TcpConfig.TlsConfig config) {
-        return PemIdentity.load(KEY, KEY + "enabled = true", config.files());
-    }
-
     /** Why {@link #load} would refuse the files; empty if they can be used. Reads them, and opens nothing else. */
     public static Optional<String> unusable(TcpConfig.TlsConfig config) {
-        try {
-            read(config);
-            return Optional.empty();
-        } catch (ConfigurationException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
-        }
+        return PemIdentity.unusable(KEY, BECAUSE, config.files());
     }
 
     private static SslContext build(TlsEngine implementation, SslContextBuilder builder, X509Certificate[] trusted)
