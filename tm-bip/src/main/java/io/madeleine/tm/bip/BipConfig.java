@@ -80,6 +80,7 @@ public record BipConfig(
         bip.onlyKeys(
                 "enabled",
                 "guice-module",
+                "providers",
                 "adapters",
                 "short",
                 "long",

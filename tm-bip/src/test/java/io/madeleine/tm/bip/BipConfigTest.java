@@ -46,6 +46,12 @@ class BipConfigTest {
     }
 
     @Test
+    void shouldLeaveProvidersToTools() {
+        assertTrue(
+                with("madeleine.tm.bip.providers.patient.coalesce-time = 5ms").enabled());
+    }
+
+    @Test
     void shouldReadEachKey() {
         BipConfig config = with("""
                 madeleine.peer-timeout = 7s
