@@ -10,6 +10,7 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.ReceiveStream;
 import io.madeleine.tm.bip.protocol.SendStream;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -191,13 +192,22 @@ final class BipConnection implements ProtocolConnection {
      * says that a message begins, whose first block follows over the other link. Under the lock.
      */
     boolean holdsBack(SendStream stream) {
-        long fullBytes = Math.min(endpoint.datagramBytes(), stream.capacity() / DATAGRAMS_PER_WINDOW);
-        boolean isFull = stream.unsentBytes() >= fullBytes;
-        boolean holds = !isOver() && (isMark ? heldBack.addMark() : heldBack.addPacket(heardPackets, isFull));
+        boolean holds = !isOver() && (isMark ? heldBack.addMark() : joinsHeldBack(stream));
         if (holds) {
             flushSoon();
         }
         return holds;
+    }
+
+    /** Whether packets are held back, nothing for another peer, and the packet appended last is no mark. Under the lock. */
+    boolean isHolding() {
+        return heldBack.isAny() && !isMark && progress.isKeptBy(this) && !isOver();
+    }
+
+    /** Whether the packet that was appended to this stream last belongs to a dense stream. Under the lock. */
+    boolean joinsHeldBack(SendStream stream) {
+        long fullBytes = Math.min(endpoint.datagramBytes(), stream.capacity() / DATAGRAMS_PER_WINDOW);
+        return heldBack.addPacket(heardPackets, stream.unsentBytes() >= fullBytes);
     }
 
     /** Whether only reports are to be sent, which an answer of this process may carry. Under the lock. */
@@ -338,10 +348,14 @@ final class BipConnection implements ProtocolConnection {
         }
     }
 
-    /** The reader has taken bytes: tells the peer of the room, if that is worth a datagram. Ends the lock. */
-    void tellRoomAndUnlock() {
+    /**
+     * The reader has taken bytes from these streams: tells the peer of the room, if that is worth a datagram. Ends the
+     * lock.
+     */
+    void tellRoomAndUnlock(ReceiveStream headers, ReceiveStream payload) {
         try {
-            if (endpoint.owesCredit() && !holdsReportBack()) {
+            boolean owes = endpoint.owesCredit(payload) || headers != payload && endpoint.owesCredit(headers);
+            if (owes && !holdsReportBack()) {
                 flushLocked();
             }
         } finally {

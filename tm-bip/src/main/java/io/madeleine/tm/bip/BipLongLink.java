@@ -29,7 +29,6 @@ final class BipLongLink implements DynamicLink, PostingLink {
     private final SendStream payload;
     private final PacketReader reader;
     private final ExpectedBlocks expected;
-    private final MemorySegment scratch = MemorySegment.ofArray(new byte[PacketHeader.BYTES]);
     private boolean headerIsOut;
     private boolean awaitsRoom; // guarded by the connection's lock
 
@@ -106,8 +105,7 @@ final class BipLongLink implements DynamicLink, PostingLink {
         if (headers.room() < PacketHeader.BYTES) {
             return false;
         }
-        scratch.set(PacketReader.HEADER, 0, header);
-        headers.append(scratch, 0, PacketHeader.BYTES);
+        headers.appendLong(header);
         connection.sent(header);
         return true;
     }

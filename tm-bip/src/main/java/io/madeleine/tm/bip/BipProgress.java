@@ -123,6 +123,11 @@ final class BipProgress implements ProgressSource {
         }
     }
 
+    /** Whether this connection has held something back last. */
+    boolean isKeptBy(BipConnection connection) {
+        return keeper == connection;
+    }
+
     /** A connection holds something back. */
     void keeps(BipConnection connection) {
         if (keeper != connection) {

@@ -21,8 +21,18 @@ final class BipShortLink implements OneStepLink {
     private final SendStream out;
     private final PacketReader reader;
     private final MemorySegment buffer;
-    private final MemorySegment scratch = MemorySegment.ofArray(new byte[PacketHeader.BYTES]);
     private volatile boolean awaitsRoom;
+    private Announcement announcement = Announcement.OPEN; // as the sending half
+
+    /** What {@link #announce} does with the packet that was sent last. */
+    private enum Announcement {
+        /** It looks whether the packet is held back. */
+        OPEN,
+        /** Nothing: the packet waits with those before it. */
+        HELD_BACK,
+        /** It sends. */
+        DUE
+    }
 
     BipShortLink(BipConnection connection, TransmissionCapabilities capabilities) {
         this.connection = connection;
@@ -83,10 +93,14 @@ final class BipShortLink implements OneStepLink {
 
     @Override
     public void commit(long header) {
-        append(header, buffer, 0);
+        boolean _ = append(header, buffer, 0, false);
     }
 
-    private boolean append(long header, MemorySegment block, long offset) {
+    /**
+     * @param looks whether to see at once, under the same lock, if the packet waits with those that are held back: in a
+     *     dense stream nearly all do
+     */
+    private boolean append(long header, MemorySegment block, long offset, boolean looks) {
         int bytes = PacketHeader.payloadBytes(header);
         connection.lock();
         try {
@@ -94,8 +108,7 @@ final class BipShortLink implements OneStepLink {
                 return false; // after a claim only because it is over
             }
             long before = out.length();
-            scratch.set(PacketReader.HEADER, 0, header);
-            out.append(scratch, 0, PacketHeader.BYTES);
+            out.appendLong(header);
             try {
                 out.append(block, offset, bytes);
             } catch (IllegalStateException | WrongThreadException e) {
@@ -103,6 +116,9 @@ final class BipShortLink implements OneStepLink {
                 throw e;
             }
             connection.sent(header);
+            if (looks && connection.isHolding()) {
+                announcement = connection.joinsHeldBack(out) ? Announcement.HELD_BACK : Announcement.DUE;
+            }
             return true;
         } finally {
             connection.unlock();
@@ -111,7 +127,15 @@ final class BipShortLink implements OneStepLink {
 
     @Override
     public void announce() {
-        connection.announce(out);
+        Announcement what = announcement;
+        announcement = Announcement.OPEN;
+        switch (what) {
+            case OPEN -> connection.announce(out);
+            case DUE -> connection.flush();
+            case HELD_BACK -> {
+                // whoever sends the packets before this one sends it, too
+            }
+        }
     }
 
     @Override
@@ -121,7 +145,7 @@ final class BipShortLink implements OneStepLink {
 
     @Override
     public boolean sendPacket(long header, MemorySegment block, long offset) {
-        return append(header, block, offset);
+        return append(header, block, offset, true);
     }
 
     // ---- receiving

@@ -5,8 +5,6 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.tm.bip.protocol.ReceiveStream;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * The receiving half of a link: takes packets out of a stream of headers and a stream of payload, which may be the
@@ -15,12 +13,9 @@ import java.nio.ByteOrder;
  * <p>Threading: one thread at a time, which takes the connection's lock.
  */
 final class PacketReader {
-    static final ValueLayout.OfLong HEADER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     private final BipConnection connection;
     private final ReceiveStream headers;
     private final ReceiveStream payload;
-    private final MemorySegment scratch = MemorySegment.ofArray(new byte[PacketHeader.BYTES]);
     private long front;
 
     PacketReader(BipConnection connection, ReceiveStream headers, ReceiveStream payload) {
@@ -56,8 +51,7 @@ final class PacketReader {
         }
         connection.looksForAnswer();
         if (front == 0 && headers.readableBytes() >= PacketHeader.BYTES) {
-            headers.take(scratch, 0, PacketHeader.BYTES);
-            long header = scratch.get(HEADER, 0);
+            long header = headers.takeLong();
             if (!PacketHeader.isValid(header)) {
                 connection.violated("it sent an impossible packet header");
                 return LinkStatus.CLOSED;
@@ -81,7 +75,7 @@ final class PacketReader {
             }
             return moved;
         } finally {
-            connection.tellRoomAndUnlock();
+            connection.tellRoomAndUnlock(headers, payload);
         }
     }
 
@@ -113,7 +107,7 @@ final class PacketReader {
         try {
             return takeWhole(block, offset, bytes);
         } finally {
-            connection.tellRoomAndUnlock();
+            connection.tellRoomAndUnlock(headers, payload);
         }
     }
 
@@ -136,7 +130,7 @@ final class PacketReader {
             front = 0;
             return true;
         } finally {
-            connection.tellRoomAndUnlock();
+            connection.tellRoomAndUnlock(headers, payload);
         }
     }
 
@@ -147,7 +141,7 @@ final class PacketReader {
             payload.take(bytes);
             return bytes;
         } finally {
-            connection.tellRoomAndUnlock();
+            connection.tellRoomAndUnlock(headers, payload);
         }
     }
 

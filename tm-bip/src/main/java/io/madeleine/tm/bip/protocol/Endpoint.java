@@ -184,9 +184,12 @@ public final class Endpoint {
         return state.compareTo(State.ESTABLISHED) > 0 || receiving.isPeerClosed();
     }
 
-    /** Whether the peer should hear that there is more room: {@link #produce} would tell it. */
-    public boolean owesCredit() {
-        return (state == State.ESTABLISHED || state == State.CLOSING) && receiving.isCreditDue();
+    /**
+     * Whether the peer should hear that there is more room in a stream from which bytes were just taken: {@link #produce}
+     * would tell it.
+     */
+    public boolean owesCredit(ReceiveStream read) {
+        return read.isCreditDue() && (state == State.ESTABLISHED || state == State.CLOSING) && receiving.isCreditDue();
     }
 
     /**

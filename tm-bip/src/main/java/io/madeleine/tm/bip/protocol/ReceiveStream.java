@@ -88,6 +88,13 @@ public final class ReceiveStream {
         take(bytes);
     }
 
+    /** Takes eight readable bytes, which are not placed, little-endian. */
+    public long takeLong() {
+        long value = ring.readLong(taken);
+        take(Long.BYTES);
+        return value;
+    }
+
     /** The first placed range behind the taken bytes; its start, or -1 if there is none. */
     public long placedStart() {
         return placed.isEmpty() ? -1 : placed.start(0);

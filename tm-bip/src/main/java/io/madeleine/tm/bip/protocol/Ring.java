@@ -1,5 +1,6 @@
 package io.madeleine.tm.bip.protocol;
 
+import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -49,17 +50,42 @@ final class Ring {
 
     void write(long offset, MemorySegment source, long position, int bytes) {
         int first = piece(offset, bytes);
-        MemorySegment.copy(source, position, memory(), index(offset), first);
+        Blocks.copy(source, position, memory(), index(offset), first);
         if (first < bytes) {
-            MemorySegment.copy(source, position + first, memory(), 0, bytes - first);
+            Blocks.copy(source, position + first, memory(), 0, bytes - first);
         }
+    }
+
+    /** Writes eight bytes, little-endian. */
+    void writeLong(long offset, long value) {
+        int index = index(offset);
+        if (index <= capacity - Long.BYTES) {
+            memory().set(Blocks.LONG, index, value);
+        } else {
+            for (int i = 0; i < Long.BYTES; i++) {
+                memory().set(Blocks.BYTE, index(offset + i), (byte) (value >>> (i * Byte.SIZE)));
+            }
+        }
+    }
+
+    /** Reads eight bytes, little-endian. */
+    long readLong(long offset) {
+        int index = index(offset);
+        if (index <= capacity - Long.BYTES) {
+            return memory().get(Blocks.LONG, index);
+        }
+        long value = 0;
+        for (int i = 0; i < Long.BYTES; i++) {
+            value |= (memory().get(Blocks.BYTE, index(offset + i)) & 0xFFL) << (i * Byte.SIZE);
+        }
+        return value;
     }
 
     void read(long offset, MemorySegment target, long position, int bytes) {
         int first = piece(offset, bytes);
-        MemorySegment.copy(memory(), index(offset), target, position, first);
+        Blocks.copy(memory(), index(offset), target, position, first);
         if (first < bytes) {
-            MemorySegment.copy(memory(), 0, target, position + first, bytes - first);
+            Blocks.copy(memory(), 0, target, position + first, bytes - first);
         }
     }
 

@@ -62,6 +62,12 @@ public final class SendStream {
         end += bytes;
     }
 
+    /** Appends eight bytes, little-endian; the caller has seen {@link #room()} for them. */
+    public void appendLong(long value) {
+        ring.writeLong(end, value);
+        end += Long.BYTES;
+    }
+
     /** Takes back the last bytes, which were appended and not sent. */
     public void withdraw(int bytes) {
         end -= bytes;
