@@ -88,4 +88,18 @@ class StreamDetectorTest {
         detector.waits(1);
         assertFalse(send(WITHIN_NS));
     }
+
+    @Test
+    void shouldTakeAStreamForFastOnlyWhileItIsDenseAndItsMessagesAreClose() {
+        stream(StreamDetector.RUN - 1);
+        assertFalse(detector.isFast(), "not dense yet");
+        stream(2);
+        assertTrue(detector.isFast());
+        assertTrue(send(COALESCE_NS / 32 + WITHIN_NS), "still dense");
+        assertFalse(detector.isFast(), "some way apart");
+        send(WITHIN_NS);
+        assertTrue(detector.isFast());
+        detector.waits(1);
+        assertFalse(detector.isFast(), "a conversation");
+    }
 }

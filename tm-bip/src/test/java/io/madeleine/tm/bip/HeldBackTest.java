@@ -60,7 +60,41 @@ class HeldBackTest {
         while (nowNs + WITHIN_NS - first < COALESCE_NS) {
             assertTrue(packet(false));
         }
-        assertFalse(packet(false));
+        int more = 0;
+        while (packet(false)) {
+            assertTrue(
+                    ++more < HeldBack.CLOCK_PACKETS, "the clock is read for one packet in " + HeldBack.CLOCK_PACKETS);
+        }
+    }
+
+    @Test
+    void shouldSendAFullDatagramThoughTheClockIsNotRead() {
+        beginStream();
+        for (int i = 0; i < 3 * HeldBack.CLOCK_PACKETS; i++) {
+            assertTrue(packet(false));
+            assertFalse(packet(true));
+            assertTrue(packet(false), "the stream goes on");
+        }
+    }
+
+    @Test
+    void shouldSeeAPauseBehindAFewMorePackets() {
+        beginStream();
+        nowNs += COALESCE_NS;
+        int more = 0;
+        while (packet(false)) {
+            assertTrue(++more < HeldBack.CLOCK_PACKETS, "what is held back is old");
+        }
+    }
+
+    @Test
+    void shouldNotTakeALongerGapForDenseWhereMoreMayBeHeldBack() {
+        HeldBack patient = new HeldBack(100 * COALESCE_NS, this::now);
+        for (int i = 0; i < 3 * StreamDetector.RUN; i++) {
+            nowNs += COALESCE_NS / 2;
+            assertFalse(patient.addPacket(0, false));
+            patient.sent();
+        }
     }
 
     @Test
