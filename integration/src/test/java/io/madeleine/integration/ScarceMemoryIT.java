@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Sessions over shared memory of the 64 MiB that a container has, and of less. */
+/** Sessions over shared memory of the 64 MiB that a container has, and of less; and with little direct memory. */
 class ScarceMemoryIT {
     private static final Duration PATIENCE = Duration.ofSeconds(150);
 
@@ -88,6 +88,54 @@ class ScarceMemoryIT {
             String said = processes.err(0).toString();
             assertTrue(said.contains("shared memory is scarce in " + memory.path()), processes::toString);
             assertTrue(said.contains("madeleine.tm.sci.directory"), processes::toString);
+        }
+    }
+
+    /** What comes before it is asked for waits in direct memory, of which there is too little for all peers at once. */
+    @Test
+    void shouldReceiveFromMorePeersThanDirectMemorySuffices() throws Exception {
+        try (Processes processes = Ranks.of(5, Senders.class)
+                .over("bip")
+                .java("-Xmx48m", "-XX:MaxDirectMemorySize=2m")
+                .start()) {
+            processes.awaitAll(PATIENCE);
+            assertEquals(0, processes.exitCode(), processes::toString);
+            assertEquals(List.of("20"), processes.out(0).linesAfter("received "));
+            assertTrue(processes.err(0).toString().contains("for lack of memory"), processes::toString);
+            assertTrue(processes.err(0).toString().contains("-XX:MaxDirectMemorySize"), processes::toString);
+        }
+    }
+
+    /** All send messages to rank 0, which looks at them later. */
+    static final class Senders {
+        private static final int BYTES = 300_000;
+        private static final int MESSAGES = 5;
+
+        public static void main(String[] args) throws InterruptedException {
+            try (Session session = Session.open(args)) {
+                Channel channel = session.channel();
+                MemorySegment block = MemorySegment.ofArray(new byte[BYTES]);
+                if (session.rank() > 0) {
+                    Contents.fill(block, session.rank());
+                    for (int i = 0; i < MESSAGES; i++) {
+                        channel.beginPacking(0)
+                                .packInt(session.rank())
+                                .pack(block)
+                                .endPacking();
+                    }
+                    return;
+                }
+                Thread.sleep(2_000);
+                int received = 0;
+                for (; received < MESSAGES * (session.size() - 1); received++) {
+                    IncomingMessage in = channel.beginUnpacking(60, SECONDS).within(60, SECONDS);
+                    int from = in.unpackInt();
+                    in.unpack(block);
+                    in.endUnpacking();
+                    Contents.check(block, from, "the block of " + from);
+                }
+                System.out.println("received " + received);
+            }
         }
     }
 

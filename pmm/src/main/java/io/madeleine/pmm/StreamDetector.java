@@ -82,8 +82,8 @@ public final class StreamDetector {
     }
 
     /**
-     * Whether the stream is dense and messages follow each other so fast that some may pass without {@link #next}, which
-     * reads the clock: it takes about as long as all else that a held-back message needs.
+     * Whether the stream is dense and messages follow each other so fast that some may pass without {@link #next}. It
+     * reads the clock, which takes about as long as all else that a held-back message needs.
      */
     public boolean isFast() {
         return fast && run >= RUN;

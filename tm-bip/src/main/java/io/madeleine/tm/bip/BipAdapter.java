@@ -31,7 +31,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -56,6 +58,12 @@ final class BipAdapter implements Adapter {
     private static final long LONG_LINGER_NS = 100_000_000;
 
     private static final long LONG_CLOSE_PAUSE_NS = 2_000_000;
+
+    /** So many connections whose handshake failed may still tell their peers why. */
+    private static final int MOST_REFUSED = 32;
+
+    /** So long lies between two notices about a lack of memory, and two attempts to get some, which take long. */
+    private static final long MEMORY_NOTICE_NS = 5_000_000_000L;
 
     /** For the last datagrams of connections whose time to linger is over. */
     private static final long GRACE_NS = 100_000_000;
@@ -85,6 +93,10 @@ final class BipAdapter implements Adapter {
     /** The connections whose handshake is not over; guarded by the manager's lock. */
     private final List<BipLine> lines = new ArrayList<>();
 
+    /** Closed connections without a handshake, which tell their peers why; guarded by the manager's lock. */
+    private final Deque<BipConnection> refused = new ArrayDeque<>();
+
+    private long memoryNoticeNs = System.nanoTime() - MEMORY_NOTICE_NS; // of the thread that polls
     private volatile boolean closed;
 
     static BipAdapter open(String name, BipConfig config, ProcessContext context) {
@@ -131,7 +143,7 @@ final class BipAdapter implements Adapter {
         this.address = InternetAddress.of(port.address(), advertise);
         // not closed with the adapter: a thread may still be inside a call of a link then
         Arena arena = Arena.ofAuto();
-        this.rings = new RingPool(arena);
+        this.rings = new RingPool();
         this.timers = new Timers(context.newDemand());
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
         this.grants = new GrantScheduler(settings, port.receiveBufferBytes(), config.grants());
@@ -173,7 +185,11 @@ final class BipAdapter implements Adapter {
                     + ".adapters.NAME.advertise at the peer");
             return;
         }
-        call.begin("the peer has not answered" + hint);
+        call.begin("the peer has not answered"
+                + (hint.isEmpty()
+                        ? " at " + wanted.request().peerAddress() + ", the address that its " + BipConfig.PATH
+                                + ".adapters." + name + ".advertise and .bind give"
+                        : hint));
         long nowNs = System.nanoTime();
         Endpoint end = Endpoint.initiator(settings, rings, grants, newId(), nowNs);
         BipConnection made = new BipConnection(progress, end, places, call);
@@ -221,8 +237,8 @@ final class BipAdapter implements Adapter {
 
     /** A process without a connection asks for a cookie, or returns one. Called by the thread that polls. */
     void onRequest(Datagram datagram, InetSocketAddress from, long nowNs) {
-        if (datagram.length() < DatagramLayout.REQUEST_BYTES || datagram.number() == 0 || closed) {
-            return; // too short: the answer would be longer than the request
+        if (closed || !datagram.isRequest()) {
+            return;
         }
         long peerId = datagram.number();
         if (datagram.kind() == DatagramLayout.INIT) {
@@ -243,6 +259,42 @@ final class BipAdapter implements Adapter {
         progress.touch(known);
     }
 
+    /**
+     * The handshake of a connection has failed. It stays for a moment, so that its peer learns why. More than a few of
+     * them cannot stay: they count no more as connections in the handshake, and strangers can open any number of them.
+     * Under the manager's lock.
+     */
+    void refused(BipConnection connection) {
+        refused.removeIf(BipConnection::isGone);
+        if (refused.size() == MOST_REFUSED) {
+            refused.removeFirst().giveUp();
+        }
+        refused.add(connection);
+    }
+
+    /** A datagram was dropped. Called by the thread that polls. */
+    void outOfMemory(OutOfMemoryError why, long nowNs) {
+        if (nowNs - memoryNoticeNs < MEMORY_NOTICE_NS) {
+            return;
+        }
+        memoryNoticeNs = System.nanoTime();
+        rings.askAgain();
+        notice("a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
+                + "); peers repeat what was in them. Each peer whose messages wait to be read needs up to "
+                + BipConfig.PATH + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)");
+    }
+
+    /** A closed connection is gone, and its peer lacks messages. */
+    void undelivered(BipConnection connection, long bytes) {
+        notice("the connection to " + connection.remote() + " was closed, and " + bytes + " bytes of messages may not"
+                + " have arrived there: it has answered nothing for " + BipConfig.PATH + ".close-linger");
+    }
+
+    /** Writes to the log once no lock is held. */
+    private void notice(String text) {
+        upcalls.add(() -> context.logger().log(System.Logger.Level.WARNING, "bip: " + text));
+    }
+
     private void output(InetSocketAddress to, int kind, long destination, long number, byte[] body) {
         progress.output().sendAnswer(to, kind, destination, number, body);
     }
@@ -258,6 +310,7 @@ final class BipAdapter implements Adapter {
     private BipConnection accept(long peerId, InetSocketAddress from, int encryption, long nowNs) {
         Endpoint end = Endpoint.acceptor(settings, rings, grants, newId(), peerId, nowNs);
         end.peerEncryption(encryption);
+        end.distrust();
         BipConnection made = new BipConnection(progress, end, List.of(from), null);
         progress.connections().add(made);
         synchronized (manager) {

@@ -55,7 +55,8 @@ final class BipConnection implements ProtocolConnection {
     private volatile boolean closed;
     private volatile long dueNs = Endpoint.NONE;
     private volatile String violation = "";
-    private boolean removed; // guarded by the lock, as the next three
+    private volatile boolean removed;
+    // guarded by the lock, as the next two
     private boolean isMessageOpen; // its last packet was not sent yet
     private boolean isMark; // the packet appended last says only that a message begins
     private boolean hasFinished;
@@ -199,7 +200,7 @@ final class BipConnection implements ProtocolConnection {
         return holds;
     }
 
-    /** Whether packets are held back, nothing for another peer, and the packet appended last is no mark. Under the lock. */
+    /** Whether packets are held back, none for another peer, and the last appended one is no mark. Under the lock. */
     boolean isHolding() {
         return heldBack.isAny() && !isMark && progress.isKeptBy(this) && !isOver();
     }
@@ -339,6 +340,9 @@ final class BipConnection implements ProtocolConnection {
             case GONE -> {
                 if (!removed) {
                     removed = true;
+                    if (endpoint.undeliveredBytes() > 0) {
+                        progress.undelivered(this, endpoint.undeliveredBytes());
+                    }
                     progress.remove(this);
                 }
             }
@@ -432,6 +436,17 @@ final class BipConnection implements ProtocolConnection {
         }
     }
 
+    /** This end is closed: a TLS handshake that is not over is of no use, and takes much memory. Under the lock. */
+    private void leaveOpening() {
+        endOpening();
+        opening = null;
+    }
+
+    /** Whether nothing is left to send, not even a last word. */
+    boolean isGone() {
+        return removed;
+    }
+
     /** Where the peer is, for messages. */
     String remote() {
         return target.getAddress().getHostAddress() + ":" + target.getPort();
@@ -444,6 +459,7 @@ final class BipConnection implements ProtocolConnection {
         try {
             BipShortLink small = new BipShortLink(this, made.modules().getFirst());
             BipLongLink large = new BipLongLink(this, made.modules().get(1));
+            endpoint.peerIsKnown();
             shortLink = small;
             longLink = large;
             links = List.of(small, large);
@@ -613,7 +629,7 @@ final class BipConnection implements ProtocolConnection {
         lock.lock();
         try {
             closed = true;
-            endOpening();
+            leaveOpening();
             how.run();
             BipLongLink large = longLink;
             if (large != null) {

@@ -199,6 +199,7 @@ final class BipLine implements HandshakeLine {
             send(lastFrame);
         }
         connection.close();
+        progress.refused(connection);
         if (call != null && !decided) {
             call.again(isAnswered);
         }

@@ -157,11 +157,20 @@ final class BipLongLink implements DynamicLink, PostingLink {
             if (connection.isClosed()) {
                 expected.clear();
             } else {
-                expected.retract();
+                retractExpected();
             }
             return LinkStatus.COMPLETE;
         } finally {
             connection.unlock();
+        }
+    }
+
+    private void retractExpected() {
+        try {
+            expected.retract();
+        } catch (OutOfMemoryError e) { // what has arrived has no other place
+            expected.clear();
+            connection.violated("there was no memory for what it had sent: " + e.getMessage());
         }
     }
 

@@ -143,6 +143,16 @@ final class BipProgress implements ProgressSource {
         connections.remove(connection);
     }
 
+    /** A handshake has failed. Under the manager's lock. */
+    void refused(BipConnection connection) {
+        adapter.refused(connection);
+    }
+
+    /** A closed connection is gone, and its peer lacks messages. */
+    void undelivered(BipConnection connection, long bytes) {
+        adapter.undelivered(connection, bytes);
+    }
+
     /** The reactor found the socket ready. */
     void onReady() {
         readable = true;
@@ -254,7 +264,7 @@ final class BipProgress implements ProgressSource {
             }
             readNs = System.nanoTime(); // the poll may have begun long ago: round trips would seem too short
             if (datagram.isIntact()) {
-                dispatch(from, readNs);
+                take(from, readNs);
             }
         }
         if (taken > 0) {
@@ -268,6 +278,15 @@ final class BipProgress implements ProgressSource {
         }
         touchRaised();
         return taken + flushTouched(readNs);
+    }
+
+    /** Handles a datagram. One for which there is no memory counts as lost: its sender repeats it, others go on. */
+    private void take(InetSocketAddress from, long nowNs) {
+        try {
+            dispatch(from, nowNs);
+        } catch (OutOfMemoryError e) {
+            adapter.outOfMemory(e, nowNs);
+        }
     }
 
     /** Marks the connections whose senders may send more because another one has moved. */
@@ -303,8 +322,8 @@ final class BipProgress implements ProgressSource {
             case DatagramLayout.COOKIE, DatagramLayout.ACCEPT, DatagramLayout.DATA, DatagramLayout.SEALED -> {
                 BipConnection found = connections.find(datagram.destination());
                 if (found != null) {
+                    touch(found); // before what may fail
                     found.receive(datagram, from, nowNs);
-                    touch(found);
                 } else if (kind == DatagramLayout.DATA) {
                     output.sendAnswer(from, DatagramLayout.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING);
                 }

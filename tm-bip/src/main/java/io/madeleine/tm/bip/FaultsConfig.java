@@ -2,6 +2,7 @@ package io.madeleine.tm.bip;
 
 import io.madeleine.pmm.spi.ConfigReader;
 import io.madeleine.tm.bip.io.Faults;
+import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +15,9 @@ import java.util.concurrent.TimeUnit;
 final class FaultsConfig {
     private static final String SHARE = "a share from 0 to 1, as in 0.05";
     private static final String DURATION = "a duration up to 1h, as in \"20ms\", or 0s";
+    private static final String PLACE =
+            "a name that is the address and port of the peer's socket, as in \"10.0.0.2:4711\"";
+    private static final int MOST_PORT = 65_535;
     private static final int MOST_OVERTAKING = 4096;
 
     private FaultsConfig() {}
@@ -25,13 +29,29 @@ final class FaultsConfig {
         for (String name : all.keys()) {
             ConfigReader peer = all.at(name);
             peer.onlyKeys("send", "receive");
-            peers.put(name, new Faults.Peer(direction(peer, "send"), direction(peer, "receive")));
+            peers.put(place(all, name), new Faults.Peer(direction(peer, "send"), direction(peer, "receive")));
         }
         return new Faults(
                 faults.integer("seed", Integer.MIN_VALUE, Integer.MAX_VALUE),
                 direction(faults, "send"),
                 direction(faults, "receive"),
                 peers);
+    }
+
+    /** The name of a peer as its datagrams are looked up: a literal address in the JDK's form, and the port. */
+    private static String place(ConfigReader peers, String name) {
+        int colon = name.lastIndexOf(':');
+        try {
+            int port = Integer.parseInt(name.substring(colon + 1));
+            String host = colon > 0 ? name.substring(0, colon).replaceAll("[\\[\\]]", "") : "";
+            if (port > 0 && port <= MOST_PORT) {
+                return InetAddress.ofLiteral(host).getHostAddress() + ":" + port;
+            }
+        } catch (IllegalArgumentException _) {
+            // told below
+        }
+        peers.require(name, false, PLACE);
+        return name;
     }
 
     private static Faults.Direction direction(ConfigReader faults, String key) {
@@ -49,6 +69,8 @@ final class FaultsConfig {
                 "jitter",
                 "cut-after",
                 "cut-for");
+        one.require(
+                "cut-after", !one.has("cut-after") || one.has("cut-for"), "cut-for beside it, how long the cut lasts");
         return new Faults.Direction(
                 share(one, "loss"),
                 share(one, "duplication"),

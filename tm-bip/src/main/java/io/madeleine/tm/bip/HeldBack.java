@@ -21,7 +21,7 @@ final class HeldBack {
     /** In a fast stream the clock is read for one packet in so many: a look takes as long as the rest of a packet. */
     static final int CLOCK_PACKETS = 4;
 
-    /** A longer coalescing time makes no stream dense whose gaps are longer: few of its packets would share a datagram. */
+    /** A longer coalescing time makes no stream with longer gaps dense: few of its packets would share a datagram. */
     private static final long DENSE_NS = 20_000;
 
     private final StreamDetector detector;

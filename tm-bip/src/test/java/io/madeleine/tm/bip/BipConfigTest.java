@@ -35,7 +35,7 @@ class BipConfigTest {
         assertEquals(65_464, config.endpoint().maxDatagramBytes());
         assertEquals(1_000_000, config.endpoint().ackDelayNs());
         assertEquals(30_000_000_000L, config.endpoint().peerTimeoutNs());
-        assertEquals(1_000_000_000L, config.endpoint().lingerNs());
+        assertEquals(10_000_000_000L, config.endpoint().lingerNs());
         assertEquals(GrantScheduler.Order.SHORTEST, config.grants());
         assertEquals(0, config.sendBufferBytes());
         assertEquals(4 << 20, config.receiveBufferBytes());
@@ -43,6 +43,32 @@ class BipConfigTest {
         assertFalse(config.rebinding());
         assertFalse(config.endpoint().encrypts());
         assertFalse(config.faults().any());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"nohost", "10.0.0.2", "10.0.0.2:99999", "10.0.0.2:0", "node7:4711", ":4711", "1"})
+    void shouldRefuseFaultsOfAPeerThatNoAddressMatches(String name) {
+        ConfigurationException refused = assertThrows(
+                ConfigurationException.class,
+                () -> with("madeleine.tm.bip.faults.peers.\"" + name + "\".send.loss = 0.1"));
+        assertTrue(refused.getMessage().contains("the address and port of the peer's socket"), refused.getMessage());
+        assertTrue(refused.getMessage().contains("madeleine.tm.bip.faults.peers"), refused.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fd77::1:4711", "[fd77::1]:4711", "fd77:0:0:0:0:0:0:1:4711"})
+    void shouldKnowAPeerByAnyFormOfItsAddress(String name) {
+        Faults faults = with("madeleine.tm.bip.faults.peers.\"" + name + "\".send.loss = 0.1")
+                .faults();
+        assertEquals(
+                List.of("fd77:0:0:0:0:0:0:1:4711"), List.copyOf(faults.peers().keySet()));
+    }
+
+    @Test
+    void shouldRefuseACutThatDoesNotSayHowLongItLasts() {
+        ConfigurationException refused =
+                assertThrows(ConfigurationException.class, () -> with("madeleine.tm.bip.faults.send.cut-after = 5s"));
+        assertTrue(refused.getMessage().contains("cut-for"), refused.getMessage());
     }
 
     @Test

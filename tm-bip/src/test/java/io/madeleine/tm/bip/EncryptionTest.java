@@ -173,7 +173,8 @@ class EncryptionTest {
                 if (isCut[0]) {
                     datagram[DatagramLayout.KIND_OFFSET] ^= 4;
                 } else {
-                    isCut[0] = datagram[DatagramLayout.KIND_OFFSET] == DatagramLayout.ACCEPT;
+                    isCut[0] =
+                            datagram[DatagramLayout.KIND_OFFSET] == DatagramLayout.DATA; // what the caller says first
                 }
             });
             var calling = pair.left.connect("cut", pair.right, router.address(), true);

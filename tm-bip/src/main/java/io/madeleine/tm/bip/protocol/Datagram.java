@@ -133,6 +133,18 @@ public final class Datagram {
                         : bytes.getInt(DatagramLayout.CHECKSUM_OFFSET) == checksum());
     }
 
+    /** Whether an intact datagram of kind INIT or OPEN has the form that they have. */
+    public boolean isRequest() {
+        if (bytes.limit() != DatagramLayout.REQUEST_BYTES || destination() != 0 || number() == 0) {
+            return false;
+        }
+        int zeros = DatagramLayout.HEADER_BYTES + (kind() == DatagramLayout.OPEN ? DatagramLayout.COOKIE_BYTES : 0);
+        while (zeros < DatagramLayout.REQUEST_BYTES && bytes.get(zeros) == 0) {
+            zeros++;
+        }
+        return zeros == DatagramLayout.REQUEST_BYTES;
+    }
+
     /** The kind. */
     public int kind() {
         return bytes.get(DatagramLayout.KIND_OFFSET);

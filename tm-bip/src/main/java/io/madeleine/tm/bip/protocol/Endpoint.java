@@ -45,8 +45,11 @@ public final class Endpoint {
     private long remoteId;
     private boolean acceptDue;
     private int peerEncryption;
-    private long lingerUntilNs = NONE;
+    private long lingerSinceNs = NONE;
     private long goneByNs = NONE;
+    private boolean promises;
+    private boolean awaitsFirstFrames;
+    private long undeliveredBytes;
     private long heardNs;
     private long observedNs;
     private long silentNs;
@@ -185,8 +188,8 @@ public final class Endpoint {
     }
 
     /**
-     * Whether the peer should hear that there is more room in a stream from which bytes were just taken: {@link #produce}
-     * would tell it.
+     * Whether the peer should hear that there is more room in a stream from which bytes were just taken: {@link
+     * #produce} would tell it.
      */
     public boolean owesCredit(ReceiveStream read) {
         return read.isCreditDue() && (state == State.ESTABLISHED || state == State.CLOSING) && receiving.isCreditDue();
@@ -202,6 +205,20 @@ public final class Endpoint {
                 && (receiving.numbers.isUrgent() || receiving.isCreditDue())
                 && !receiving.isCreditUrgent()
                 && sending.hasNothingOfItsOwn();
+    }
+
+    /**
+     * The peer may be a stranger. It gets nothing but the answer to its call until its first frames have come, and the
+     * path is not probed before {@link #peerIsKnown}: so an address gets little more than it sends.
+     */
+    public void distrust() {
+        awaitsFirstFrames = true;
+        sending.recovery.path.hold(true);
+    }
+
+    /** The peer has proved who it is. */
+    public void peerIsKnown() {
+        sending.recovery.path.hold(false);
     }
 
     /** The largest datagram in use. */
@@ -257,10 +274,25 @@ public final class Endpoint {
             state = State.CLOSING;
             receiving.discard();
             sending.end(DatagramLayout.HOW_CLOSED);
-            lingerUntilNs = nowNs + settings.lingerNs();
-            goneByNs = nowNs + (isPromised ? settings.longestLingerNs() : settings.lingerNs());
+            promises = isPromised;
+            lingerSinceNs = nowNs;
+            goneByNs = nowNs + (isPromised ? settings.longestLingerNs() : settings.shortLingerNs());
             leaveIfDone();
         }
+    }
+
+    /** Until when a closed end waits for the next sign of life: longer if the peer lacks what the user counts on. */
+    private long lingerUntilNs() {
+        if (lingerSinceNs == NONE) {
+            return NONE;
+        }
+        boolean counts = promises && sending.undeliveredBytes() > 0;
+        return earlier(lingerSinceNs + (counts ? settings.lingerNs() : settings.shortLingerNs()), goneByNs);
+    }
+
+    /** How many bytes that the user counted on this end has not delivered; not 0 only once it is gone. */
+    public long undeliveredBytes() {
+        return undeliveredBytes;
     }
 
     /** This process gives the peer up; what was not delivered is dropped. */
@@ -268,6 +300,7 @@ public final class Endpoint {
         if (state == State.CALLING || state == State.LOST) {
             become(State.GONE);
         } else if (state == State.ESTABLISHED || state == State.CLOSING) {
+            undeliveredBytes = promises ? sending.undeliveredBytes() : 0;
             receiving.discard();
             become(State.GIVING_UP);
         }
@@ -277,7 +310,7 @@ public final class Endpoint {
         state = last;
         sending.discard();
         receiving.leaveScheduler();
-        lingerUntilNs = NONE;
+        lingerSinceNs = NONE;
         if (last == State.GONE) {
             receiving.discard();
         }
@@ -344,7 +377,7 @@ public final class Endpoint {
         observedNs = nowNs;
         silentNs = 0;
         if (state == State.CLOSING) {
-            lingerUntilNs = earlier(nowNs + settings.lingerNs(), goneByNs);
+            lingerSinceNs = nowNs;
         }
     }
 
@@ -398,9 +431,12 @@ public final class Endpoint {
         receiving.numbers.forgetBelow(datagram.number() - datagram.floorDistance());
         receiving.tellScheduler(missing, nowNs);
         heard(nowNs);
+        awaitsFirstFrames = false;
         if (reset) {
-            lose("it has given this process up, for example because it was told that this process is gone, or because"
-                    + " it saw no sign of life for madeleine.peer-timeout");
+            lose(
+                    "it has given this process up, for example because it was told that this process is gone, because it saw"
+                            + " no sign of life for madeleine.peer-timeout, or because it closed and saw none for its"
+                            + " madeleine.tm.bip.close-linger");
         }
         if (receiving.isPeerClosed() && !wasClosed) {
             sending.onPeerClosed();
@@ -446,10 +482,15 @@ public final class Endpoint {
     }
 
     private int produceData(long nowNs, Datagram out, boolean waits) {
-        if (state == State.CLOSING && lingerUntilNs - nowNs <= 0) {
+        if (state == State.CLOSING && lingerUntilNs() - nowNs <= 0) {
+            undeliveredBytes = promises ? sending.undeliveredBytes() : 0;
             become(State.GONE);
             return sending.reset(out, remoteId);
         }
+        if (awaitsFirstFrames) {
+            return 0;
+        }
+        sending.recovery.onTime(nowNs); // what was lost is waited for no more
         long probeAtNs = idleProbeAtNs();
         boolean isPingDue = (waits || sending.isBlocked()) && probeAtNs != NONE && probeAtNs - nowNs <= 0;
         if (isPingDue) {
@@ -486,7 +527,7 @@ public final class Endpoint {
         return switch (state) {
             case CALLING -> greeting == null ? NONE : greeting.deadlineNs();
             case ESTABLISHED, CLOSING -> {
-                long dueNs = earlier(sending.recovery.deadlineNs(), lingerUntilNs);
+                long dueNs = earlier(sending.recovery.deadlineNs(), lingerUntilNs());
                 if (sending.isBlocked()) {
                     dueNs = earlier(dueNs, idleProbeAtNs());
                 }
@@ -519,7 +560,7 @@ public final class Endpoint {
         }
         return switch (state) {
             case ESTABLISHED -> heardNs + settings.peerTimeoutNs() / 3;
-            case CLOSING -> heardNs + settings.lingerNs() / CLOSING_PROBES;
+            case CLOSING -> heardNs + settings.shortLingerNs() / CLOSING_PROBES;
             default -> NONE;
         };
     }

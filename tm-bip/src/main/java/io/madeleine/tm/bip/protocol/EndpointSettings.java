@@ -21,6 +21,9 @@ public record EndpointSettings(
         long peerTimeoutNs,
         long lingerNs,
         boolean encrypts) {
+    /** The longest time that an end which has nothing to deliver waits for its peer. */
+    public static final long SHORT_LINGER_NS = 1_000_000_000;
+
     /** The window of the handshake's stream. */
     public static final int CONTROL_WINDOW_BYTES = 8192;
 
@@ -63,6 +66,11 @@ public record EndpointSettings(
     /** What {@code INIT}, {@code OPEN} and {@code ACCEPT} say of it. */
     int encryption() {
         return encrypts ? DatagramLayout.AES_GCM : DatagramLayout.PLAIN;
+    }
+
+    /** As {@code lingerNs}, of a connection of which nothing is promised, or of which all messages have arrived. */
+    public long shortLingerNs() {
+        return Math.min(lingerNs, SHORT_LINGER_NS);
     }
 
     /** How long a closed connection stays at most. */

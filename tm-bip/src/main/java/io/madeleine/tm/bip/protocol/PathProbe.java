@@ -32,6 +32,7 @@ final class PathProbe {
     private int failures;
     private boolean underWay;
     private boolean paused;
+    private boolean held;
     private long resumeNs;
     private long pauseNs = FIRST_PAUSE_NS;
 
@@ -50,10 +51,15 @@ final class PathProbe {
         if (paused && nowNs - resumeNs >= 0) {
             paused = false;
         }
-        if (underWay || paused || step == SIZES.length || bytes >= mostBytes) {
+        if (held || underWay || paused || step == SIZES.length || bytes >= mostBytes) {
             return 0;
         }
         return Math.min(SIZES[step], mostBytes);
+    }
+
+    /** Whether no probe is to be sent for now. */
+    void hold(boolean hold) {
+        held = hold;
     }
 
     void sent() {

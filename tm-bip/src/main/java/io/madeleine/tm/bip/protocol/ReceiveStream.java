@@ -131,41 +131,47 @@ public final class ReceiveStream {
         }
     }
 
+    /**
+     * Takes bytes that have arrived.
+     *
+     * @throws OutOfMemoryError if there is none for all of them; what was stored has arrived all the same
+     */
     void arrived(long offset, MemorySegment source, long position, int bytes) {
         long start = Math.max(offset, contiguous);
         long end = offset + bytes;
-        while (start < end) { // what arrived before, and may have been read, is not written again
-            long known = ahead.runFrom(start, end);
-            if (known > 0) {
-                start += known;
-                continue;
+        try {
+            while (start < end) { // what arrived before, and may have been read, is not written again
+                long known = ahead.runFrom(start, end);
+                if (known > 0) {
+                    start += known;
+                    continue;
+                }
+                int fresh = (int) (ahead.nextFrom(start, end) - start);
+                int stored = store(start, source, position + (start - offset), fresh);
+                ahead.add(start, start + stored);
+                arrivedBytes += stored;
+                start += stored;
             }
-            int fresh = (int) (ahead.nextFrom(start, end) - start);
-            store(start, source, position + (start - offset), fresh);
-            arrivedBytes += fresh;
-            start += fresh;
-        }
-        ahead.add(Math.max(offset, contiguous), end);
-        if (!ahead.isEmpty() && ahead.start(0) <= contiguous) {
-            contiguous = Math.max(contiguous, ahead.end(0));
-            ahead.removeBelow(contiguous);
+        } finally {
+            if (!ahead.isEmpty() && ahead.start(0) <= contiguous) {
+                contiguous = Math.max(contiguous, ahead.end(0));
+                ahead.removeBelow(contiguous);
+            }
         }
     }
 
-    private void store(long offset, MemorySegment source, long position, int bytes) {
+    /** Stores at least the first of these bytes; returns how many. */
+    private int store(long offset, MemorySegment source, long position, int bytes) {
         if (discarding) {
-            return;
+            return bytes;
         }
-        for (int done = 0; done < bytes; ) {
-            int here = placement.place(offset + done, source, position + done, bytes - done);
-            if (here > 0) {
-                placed.add(offset + done, offset + done + here);
-            } else {
-                here = -here;
-                ring.write(offset + done, source, position + done, here);
-            }
-            done += here;
+        int here = placement.place(offset, source, position, bytes);
+        if (here > 0) {
+            placed.add(offset, offset + here);
+            return here;
         }
+        ring.write(offset, source, position, -here);
+        return -here;
     }
 
     long contiguous() {

@@ -38,6 +38,15 @@ final class Sending implements Recovery.Fate {
         endHow |= how;
     }
 
+    /** How many bytes the peer has not acknowledged. */
+    long undeliveredBytes() {
+        long bytes = 0;
+        for (SendStream stream : streams) {
+            bytes += stream.length() - stream.base();
+        }
+        return bytes;
+    }
+
     /** Whether the peer has acknowledged everything, and the end. */
     boolean isDelivered() {
         for (SendStream stream : streams) {

@@ -45,7 +45,7 @@ class RecoveryTest {
 
     @Test
     void shouldSendNotEvenAnAcknowledgementWithoutARecord() {
-        RingPool pool = new RingPool(Arena.ofAuto());
+        RingPool pool = new RingPool();
         Sending sending = new Sending(
                 SETTINGS,
                 pool,
