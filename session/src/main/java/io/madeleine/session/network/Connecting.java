@@ -29,6 +29,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to caller, but for {@link #fail}; used once.
  */
 public final class Connecting {
+    /**
+     * How much longer than the caller of a connection the process that is called waits. The caller knows why nobody
+     * answers, and tells the others.
+     */
+    private static final long CALLED_GRACE_NS = 1_000_000_000;
+
     private final Membership membership;
     private final List<ProcessDescription> descriptions;
     private final Map<String, Adapter> adapters;
@@ -79,7 +85,7 @@ public final class Connecting {
                 () -> failure.get() != null
                         || wanted.stream().allMatch(one -> one.future.isDone())
                         || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
-                deadlineNs);
+                routes.stream().allMatch(this::calls) ? deadlineNs : deadlineNs + CALLED_GRACE_NS);
         List<Made> made = new ArrayList<>();
         for (Wanted one : wanted) {
             if (one.future.isCompletedExceptionally() || (one.future.isDone() && inTime)) {
@@ -113,7 +119,7 @@ public final class Connecting {
     Map<Route, String> reserve(List<Route> routes, long deadlineNs) {
         Map<Route, String> lacking = new LinkedHashMap<>();
         for (Route route : routes) {
-            if (membership.rank() < route.rank()) {
+            if (calls(route)) {
                 protocolChannel(route)
                         .reserve(request(route, table(route), deadlineNs))
                         .ifPresent(what -> lacking.put(route, what));
@@ -140,14 +146,19 @@ public final class Connecting {
                 higher.modules(route.network(), route.channel()));
     }
 
+    /** Whether this process makes the connection of a route; otherwise it is called. */
+    private boolean calls(Route route) {
+        return membership.rank() < route.rank();
+    }
+
     private ConnectionRequest request(Route route, SelectionTable table, long deadlineNs) {
         return new ConnectionRequest(
                 descriptions.get(route.rank()).identity(),
                 route.peerAddress(),
-                membership.rank() < route.rank(),
+                calls(route),
                 table.modules(),
                 table.digest(),
-                deadlineNs);
+                calls(route) ? deadlineNs : deadlineNs + CALLED_GRACE_NS);
     }
 
     private ProtocolChannel protocolChannel(Route route) {
