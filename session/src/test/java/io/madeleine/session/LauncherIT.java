@@ -294,12 +294,10 @@ class LauncherIT {
     @ParameterizedTest
     @CsvSource({"fail, 3", "leave, 1", "abort, 7"})
     void shouldEndWithTheCodeOfTheProcessForWhoseFailureTheOthersAbort(String how, int code) throws Exception {
-        for (int i = 0; i < 3; i++) {
-            LaunchPlan plan = LaunchPlan.of(3, java(SessionProgram.class, "abort-after-" + how))
-                    .withSettings(settings())
-                    .withConduct(conduct(OnFailure.STOP, true));
-            assertEquals(code, run(plan), () -> output() + "\n" + errors);
-        }
+        LaunchPlan plan = LaunchPlan.of(3, java(SessionProgram.class, "abort-after-" + how))
+                .withSettings(settings())
+                .withConduct(conduct(OnFailure.STOP, true));
+        assertEquals(code, run(plan), () -> output() + "\n" + errors);
     }
 
     @ParameterizedTest
