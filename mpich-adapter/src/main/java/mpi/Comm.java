@@ -513,7 +513,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         return getTopology();
     }
 
-    /** Ends the whole job with this exit code. */
+    /** Ends the whole job. Its exit code is the last 8 bits of this one: 0 and 256 end it as a success does. */
     public final void abort(int code) {
         environment().abort(code, "rank " + environment().rank() + " called abort with code " + code);
     }

@@ -64,7 +64,10 @@ public final class Status implements Freeable {
         return count < 0 || count > Integer.MAX_VALUE ? MPI.UNDEFINED : (int) count;
     }
 
-    /** The number of items received; UNDEFINED if the bytes are no whole number of items. */
+    /**
+     * The number of items received; UNDEFINED if the bytes are no whole number of items. Of objects that were only
+     * probed, it is the number of their bytes, which is no less than that of the objects.
+     */
     public int getCount(Datatype type) {
         return objects >= 0 ? objects : whole(layout(type).itemsIn(bytes));
     }
