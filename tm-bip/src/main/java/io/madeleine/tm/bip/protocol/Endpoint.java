@@ -35,6 +35,9 @@ public final class Endpoint {
     /** How often a closed end that waits for room probes a silent peer while it lingers. */
     static final int CLOSING_PROBES = 4;
 
+    /** How many time-outs an end that has everything answers a peer that has closed, too. */
+    static final int LAST_WORDS = 3;
+
     private final EndpointSettings settings;
     private final long ownId;
     private final Receiving receiving;
@@ -47,6 +50,7 @@ public final class Endpoint {
     private int peerEncryption;
     private long lingerSinceNs = NONE;
     private long goneByNs = NONE;
+    private long lastWordsUntilNs = NONE;
     private boolean promises;
     private boolean awaitsFirstFrames;
     private long undeliveredBytes;
@@ -277,7 +281,7 @@ public final class Endpoint {
             promises = isPromised;
             lingerSinceNs = nowNs;
             goneByNs = nowNs + (isPromised ? settings.longestLingerNs() : settings.shortLingerNs());
-            leaveIfDone();
+            leaveIfDone(nowNs);
         }
     }
 
@@ -287,7 +291,8 @@ public final class Endpoint {
             return NONE;
         }
         boolean counts = promises && sending.undeliveredBytes() > 0;
-        return earlier(lingerSinceNs + (counts ? settings.lingerNs() : settings.shortLingerNs()), goneByNs);
+        long untilNs = earlier(lingerSinceNs + (counts ? settings.lingerNs() : settings.shortLingerNs()), goneByNs);
+        return earlier(untilNs, lastWordsUntilNs);
     }
 
     /** How many bytes that the user counted on this end has not delivered; not 0 only once it is gone. */
@@ -325,11 +330,19 @@ public final class Endpoint {
         }
     }
 
-    private void leaveIfDone() {
-        if (state == State.CLOSING
-                && !receiving.numbers.isAckPending()
-                && (receiving.isPeerClosed() || sending.isDelivered())) {
+    /**
+     * Leaves once the peer has everything and knows that this end has all of its own. If the peer has closed, too, it may
+     * not know: its last acknowledgement may be lost, so this end answers for a moment longer what the peer repeats.
+     */
+    private void leaveIfDone(long nowNs) {
+        if (state != State.CLOSING || receiving.numbers.isAckPending()) {
+            return;
+        }
+        if (sending.isDelivered()) {
             become(State.GONE);
+        } else if (receiving.isPeerClosed() && lastWordsUntilNs == NONE) {
+            long onceNs = sending.recovery.rtt.probeTimeoutNs(settings.ackDelayNs());
+            lastWordsUntilNs = nowNs + Math.min(LAST_WORDS * onceNs, settings.shortLingerNs());
         }
     }
 
@@ -444,7 +457,7 @@ public final class Endpoint {
         if (receiving.isPeerClosed() && receiving.isComplete()) {
             sending.recovery.abandon();
         }
-        leaveIfDone();
+        leaveIfDone(nowNs);
         return true;
     }
 
@@ -485,7 +498,7 @@ public final class Endpoint {
         if (state == State.CLOSING && lingerUntilNs() - nowNs <= 0) {
             undeliveredBytes = promises ? sending.undeliveredBytes() : 0;
             become(State.GONE);
-            return sending.reset(out, remoteId);
+            return receiving.isPeerClosed() ? 0 : sending.reset(out, remoteId);
         }
         if (awaitsFirstFrames) {
             return 0;
@@ -497,7 +510,7 @@ public final class Endpoint {
             silentNs = Math.min(nowNs - heardNs, settings.peerTimeoutNs() / 2);
         }
         int length = sending.produce(nowNs, out, remoteId, isPingDue);
-        leaveIfDone(); // perhaps that was the last acknowledgement
+        leaveIfDone(nowNs); // perhaps that was the last acknowledgement
         return length;
     }
 
