@@ -331,8 +331,9 @@ public final class Endpoint {
     }
 
     /**
-     * Leaves once the peer has everything and knows that this end has all of its own. If the peer has closed, too, it may
-     * not know: its last acknowledgement may be lost, so this end answers for a moment longer what the peer repeats.
+     * Leaves once the peer has everything and knows that this end has all of its own. If the peer has closed, too, it
+     * may not know: the last acknowledgement may be lost. So this end answers for a moment longer what the peer
+     * repeats.
      */
     private void leaveIfDone(long nowNs) {
         if (state != State.CLOSING || receiving.numbers.isAckPending()) {
