@@ -134,6 +134,18 @@ class OpeningIT {
         }
     }
 
+    /** Rank 0 calls in vain; rank 1, which is not called, hears why. */
+    @Test
+    void shouldNameTheAddressAtWhichNobodyAnswersInBothProcesses() throws Exception {
+        try (Processes processes = refused(2, "networks=[bip]", "tm.bip.adapters.default.advertise=127.0.0.9")
+                .start()) {
+            for (int rank = 0; rank < 2; rank++) {
+                assertContains("127.0.0.9", error(processes, rank, OPEN_TIMEOUT_MS + SLACK_MS));
+            }
+            processes.assertSuccess();
+        }
+    }
+
     @Test
     void shouldFallBackToTcpWhereSharedMemoryIsFull() throws Exception {
         try (FullMemory memory = FullMemory.of("4k");

@@ -60,9 +60,9 @@ final class BipAdapter implements Adapter {
     private static final long LONG_CLOSE_PAUSE_NS = 2_000_000;
 
     /** So many connections whose handshake failed may still tell their peers why. */
-    private static final int MOST_REFUSED = 32;
+    static final int MOST_REFUSED = 32;
 
-    /** So long lies between two notices about a lack of memory, and two attempts to get some, which take long. */
+    /** So long lies between two notices about a lack of memory. */
     private static final long MEMORY_NOTICE_NS = 5_000_000_000L;
 
     /** For the last datagrams of connections whose time to linger is over. */
@@ -143,7 +143,7 @@ final class BipAdapter implements Adapter {
         this.address = InternetAddress.of(port.address(), advertise);
         // not closed with the adapter: a thread may still be inside a call of a link then
         Arena arena = Arena.ofAuto();
-        this.rings = new RingPool();
+        this.rings = new RingPool(System::nanoTime);
         this.timers = new Timers(context.newDemand());
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
         this.grants = new GrantScheduler(settings, port.receiveBufferBytes(), config.grants());
@@ -277,8 +277,7 @@ final class BipAdapter implements Adapter {
         if (nowNs - memoryNoticeNs < MEMORY_NOTICE_NS) {
             return;
         }
-        memoryNoticeNs = System.nanoTime();
-        rings.askAgain();
+        memoryNoticeNs = nowNs;
         notice("a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
                 + "); peers repeat what was in them. Each peer whose messages wait to be read needs up to "
                 + BipConfig.PATH + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)");
@@ -287,7 +286,8 @@ final class BipAdapter implements Adapter {
     /** A closed connection is gone, and its peer lacks messages. */
     void undelivered(BipConnection connection, long bytes) {
         notice("the connection to " + connection.remote() + " was closed, and " + bytes + " bytes of messages may not"
-                + " have arrived there: it has answered nothing for " + BipConfig.PATH + ".close-linger");
+                + " have arrived there; " + BipConfig.PATH + ".close-linger says how long a close waits for an answer,"
+                + " and madeleine.peer-timeout how long in total");
     }
 
     /** Writes to the log once no lock is held. */

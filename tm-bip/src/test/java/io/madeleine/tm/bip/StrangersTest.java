@@ -28,7 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class StrangersTest {
     private static final int MOST_IN_HANDSHAKE = 8;
-    private static final int MOST_REFUSED = 32;
     private static final String FEW = "madeleine.tm.bip.handshake.max-unauthenticated = " + MOST_IN_HANDSHAKE + "\n";
     private static final long PROBES_NS = 300_000_000;
 
@@ -129,7 +128,7 @@ class StrangersTest {
                 openConnection(pair.left, id, encryption);
                 most = Math.max(most, connections(pair.left).all().length);
             }
-            assertTrue(most <= MOST_IN_HANDSHAKE + MOST_REFUSED + 1, most + " connections");
+            assertTrue(most <= MOST_IN_HANDSHAKE + BipAdapter.MOST_REFUSED + 1, most + " connections");
             pair.connect("honest");
         }
     }

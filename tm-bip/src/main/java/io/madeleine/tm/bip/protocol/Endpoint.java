@@ -35,9 +35,6 @@ public final class Endpoint {
     /** How often a closed end that waits for room probes a silent peer while it lingers. */
     static final int CLOSING_PROBES = 4;
 
-    /** How many time-outs an end that has everything answers a peer that has closed, too. */
-    static final int LAST_WORDS = 3;
-
     private final EndpointSettings settings;
     private final long ownId;
     private final Receiving receiving;
@@ -48,10 +45,7 @@ public final class Endpoint {
     private long remoteId;
     private boolean acceptDue;
     private int peerEncryption;
-    private long lingerSinceNs = NONE;
-    private long goneByNs = NONE;
-    private long lastWordsUntilNs = NONE;
-    private boolean promises;
+    private final Linger linger;
     private boolean awaitsFirstFrames;
     private long undeliveredBytes;
     private long heardNs;
@@ -69,6 +63,7 @@ public final class Endpoint {
             @Nullable Protection protection,
             long now) {
         this.settings = settings;
+        this.linger = new Linger(settings);
         this.ownId = ownId;
         this.remoteId = remoteId;
         this.greeting = greeting;
@@ -278,21 +273,18 @@ public final class Endpoint {
             state = State.CLOSING;
             receiving.discard();
             sending.end(DatagramLayout.HOW_CLOSED);
-            promises = isPromised;
-            lingerSinceNs = nowNs;
-            goneByNs = nowNs + (isPromised ? settings.longestLingerNs() : settings.shortLingerNs());
+            linger.begin(nowNs, isPromised);
             leaveIfDone(nowNs);
         }
     }
 
-    /** Until when a closed end waits for the next sign of life: longer if the peer lacks what the user counts on. */
     private long lingerUntilNs() {
-        if (lingerSinceNs == NONE) {
-            return NONE;
-        }
-        boolean counts = promises && sending.undeliveredBytes() > 0;
-        long untilNs = earlier(lingerSinceNs + (counts ? settings.lingerNs() : settings.shortLingerNs()), goneByNs);
-        return earlier(untilNs, lastWordsUntilNs);
+        return linger.untilNs(sending.undeliveredBytes() > 0);
+    }
+
+    /** What is lost if this end leaves now. */
+    private long promisedBytes() {
+        return linger.isPromised() ? sending.undeliveredBytes() : 0;
     }
 
     /** How many bytes that the user counted on this end has not delivered; not 0 only once it is gone. */
@@ -305,7 +297,7 @@ public final class Endpoint {
         if (state == State.CALLING || state == State.LOST) {
             become(State.GONE);
         } else if (state == State.ESTABLISHED || state == State.CLOSING) {
-            undeliveredBytes = promises ? sending.undeliveredBytes() : 0;
+            undeliveredBytes = promisedBytes();
             receiving.discard();
             become(State.GIVING_UP);
         }
@@ -315,7 +307,7 @@ public final class Endpoint {
         state = last;
         sending.discard();
         receiving.leaveScheduler();
-        lingerSinceNs = NONE;
+        linger.end();
         if (last == State.GONE) {
             receiving.discard();
         }
@@ -341,9 +333,8 @@ public final class Endpoint {
         }
         if (sending.isDelivered()) {
             become(State.GONE);
-        } else if (receiving.isPeerClosed() && lastWordsUntilNs == NONE) {
-            long onceNs = sending.recovery.rtt.probeTimeoutNs(settings.ackDelayNs());
-            lastWordsUntilNs = nowNs + Math.min(LAST_WORDS * onceNs, settings.shortLingerNs());
+        } else if (receiving.isPeerClosed()) {
+            linger.peerHasClosed(nowNs, sending.recovery.rtt.probeTimeoutNs(settings.ackDelayNs()));
         }
     }
 
@@ -390,9 +381,7 @@ public final class Endpoint {
         heardNs = nowNs;
         observedNs = nowNs;
         silentNs = 0;
-        if (state == State.CLOSING) {
-            lingerSinceNs = nowNs;
-        }
+        linger.heard(nowNs);
     }
 
     /** The peer's OPEN came again: it has not seen the answer. */
@@ -497,7 +486,7 @@ public final class Endpoint {
 
     private int produceData(long nowNs, Datagram out, boolean waits) {
         if (state == State.CLOSING && lingerUntilNs() - nowNs <= 0) {
-            undeliveredBytes = promises ? sending.undeliveredBytes() : 0;
+            undeliveredBytes = promisedBytes();
             become(State.GONE);
             return receiving.isPeerClosed() ? 0 : sending.reset(out, remoteId);
         }

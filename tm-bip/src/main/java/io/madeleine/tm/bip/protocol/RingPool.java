@@ -6,6 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of all rings of an adapter. A connection has rings while bytes are on their way, and gives them back when
@@ -18,63 +21,89 @@ public final class RingPool {
     /** How many bytes of rings that no connection has are kept. */
     static final long MOST_KEPT_BYTES = 8 << 20;
 
+    /** After a failure the JVM is asked again after this time: it takes half a second to find that it has no memory. */
+    static final long PAUSE_NS = 5_000_000_000L;
+
+    private final LongSupplier clock;
+    private final IntFunction<MemorySegment> memory;
     private final SpinLock lock = new SpinLock();
     private final Map<Integer, ArrayDeque<MemorySegment>> free = new HashMap<>();
     private long takenBytes;
     private long keptBytes;
     private boolean exhausted;
+    private long failedNs;
 
-    /** A pool without rings. */
-    public RingPool() {}
+    /** A pool without rings; the clock is in nanoseconds. Each ring has an arena: the collector can free it alone. */
+    public RingPool(LongSupplier clock) {
+        this(clock, bytes -> Arena.ofAuto().allocate(bytes, 64));
+    }
+
+    /** With memory from elsewhere. */
+    RingPool(LongSupplier clock, IntFunction<MemorySegment> memory) {
+        this.clock = clock;
+        this.memory = memory;
+    }
 
     /**
      * Takes a ring.
      *
-     * @throws OutOfMemoryError if the system has no memory left. The JVM takes half a second to find that out, so the
-     *     pool does not ask it again before a ring comes back or the owner {@linkplain #askAgain wants} it
+     * @throws OutOfMemoryError if the system has no memory left, or had none a moment ago and no ring has come back
      */
     MemorySegment take(int bytes) {
+        MemorySegment kept = takeKept(bytes);
+        if (kept != null) {
+            return kept;
+        }
+        try {
+            return allocated(bytes);
+        } catch (OutOfMemoryError e) {
+            if (!hasDroppedKept()) {
+                throw e;
+            }
+        }
+        return allocated(bytes);
+    }
+
+    private @Nullable MemorySegment takeKept(int bytes) {
         lock.lock();
         try {
             ArrayDeque<MemorySegment> same = free.get(bytes);
             MemorySegment ring = same == null ? null : same.poll();
-            if (ring == null) {
-                ring = allocate(bytes);
-            } else {
+            if (ring != null) {
                 keptBytes -= bytes;
+                takenBytes += bytes;
+            } else if (exhausted && clock.getAsLong() - failedNs < PAUSE_NS) {
+                throw new OutOfMemoryError("direct memory was exhausted a moment ago");
             }
-            takenBytes += bytes;
             return ring;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Each ring has an arena of its own, so that the collector can free it alone. */
-    private MemorySegment allocate(int bytes) {
-        if (exhausted) {
-            throw new OutOfMemoryError("direct memory was exhausted a moment ago");
-        }
-        exhausted = keptBytes == 0;
-        try {
-            MemorySegment made = Arena.ofAuto().allocate(bytes, 64);
-            exhausted = false;
-            return made;
-        } catch (OutOfMemoryError e) {
-            if (exhausted) {
-                throw e;
-            }
-        }
-        free.clear(); // rings of other sizes
-        keptBytes = 0;
-        return allocate(bytes);
-    }
-
-    /** Perhaps there is memory again. */
-    public void askAgain() {
+    /** Asks for new memory, outside the lock: that may take long. */
+    private MemorySegment allocated(int bytes) {
+        MemorySegment ring = memory.apply(bytes);
         lock.lock();
+        takenBytes += bytes;
         exhausted = false;
         lock.unlock();
+        return ring;
+    }
+
+    /** The JVM had no memory: drops the rings of other sizes. Returns whether there were any. */
+    private boolean hasDroppedKept() {
+        lock.lock();
+        try {
+            boolean any = keptBytes > 0;
+            free.clear();
+            keptBytes = 0;
+            exhausted = true;
+            failedNs = clock.getAsLong();
+            return any;
+        } finally {
+            lock.unlock();
+        }
     }
 
     void giveBack(MemorySegment ring) {

@@ -154,7 +154,6 @@ final class Sending implements Recovery.Fate {
     // ---- datagrams
 
     int produce(long nowNs, Datagram out, long remoteId, boolean isPingDue) {
-        recovery.onTime(nowNs);
         boolean sendsData = hasData() && recovery.permits();
         int credits = creditsDue();
         boolean sendsEnd = endHow > endSentHow;

@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  */
 public final class DatagramFuzz {
     private static final Arena ARENA = Arena.global();
-    private static final RingPool POOL = new RingPool();
+    private static final RingPool POOL = new RingPool(() -> 0);
     private static final Datagram DATAGRAM = new Datagram(ARENA);
     private static final Datagram ANSWER = new Datagram(ARENA);
     private static final byte[] SECRET = new byte[Protection.SECRET_BYTES];

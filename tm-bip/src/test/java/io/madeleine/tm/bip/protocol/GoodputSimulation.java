@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GoodputSimulation {
     private static final Arena ARENA = Arena.ofAuto();
-    private static final RingPool POOL = new RingPool();
+    private static final RingPool POOL = new RingPool(() -> 0);
     private static final Datagram OUT = new Datagram(ARENA);
     private static final Datagram IN = new Datagram(ARENA);
     private static final MemorySegment SCRATCH = MemorySegment.ofArray(new byte[8192]);

@@ -25,7 +25,12 @@ class HostileFramesTest {
         EndpointSettings settings =
                 new EndpointSettings(16_384, 65_536, 1_200, 0, 1_000_000_000L, 1_000_000_000L, false);
         end = Endpoint.acceptor(
-                settings, new RingPool(), new GrantScheduler(settings, 1 << 20, GrantScheduler.Order.FAIR), ID, 7, 0);
+                settings,
+                new RingPool(() -> 0),
+                new GrantScheduler(settings, 1 << 20, GrantScheduler.Order.FAIR),
+                ID,
+                7,
+                0);
         end.out(DatagramLayout.CONTROL_STREAM).append(MemorySegment.ofArray(new byte[1]), 0, 1);
         int sent = 0;
         Datagram out = new Datagram(Arena.ofAuto());

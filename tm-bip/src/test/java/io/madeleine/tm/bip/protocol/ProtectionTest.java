@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Who has no key can neither read nor change what two ends say to each other. */
 class ProtectionTest {
     private static final Arena ARENA = Arena.ofAuto();
-    private static final RingPool POOL = new RingPool();
+    private static final RingPool POOL = new RingPool(() -> 0);
     private static final EndpointSettings SETTINGS =
             new EndpointSettings(16_384, 65_536, 1_200, 0, 1_000_000_000L, 1_000_000_000L, true);
     private static final byte[] TEXT = "a text that nobody else should read".getBytes();

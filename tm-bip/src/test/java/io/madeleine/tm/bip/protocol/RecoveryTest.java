@@ -45,7 +45,7 @@ class RecoveryTest {
 
     @Test
     void shouldSendNotEvenAnAcknowledgementWithoutARecord() {
-        RingPool pool = new RingPool();
+        RingPool pool = new RingPool(() -> 0);
         Sending sending = new Sending(
                 SETTINGS,
                 pool,

@@ -2,7 +2,9 @@ package io.madeleine.tm.bip.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +14,18 @@ import org.junit.jupiter.api.Test;
 class RingPoolTest {
     private static final int BYTES = 1 << 20;
 
-    private final RingPool pool = new RingPool();
+    private long nowNs;
+    private boolean hasMemory = true;
+    private int asked;
+    private final RingPool pool = new RingPool(() -> nowNs, this::memory);
+
+    private MemorySegment memory(int bytes) {
+        asked++;
+        if (!hasMemory) {
+            throw new OutOfMemoryError();
+        }
+        return Arena.ofAuto().allocate(bytes);
+    }
 
     @Test
     void shouldGiveARingOutAgain() {
@@ -23,6 +36,37 @@ class RingPoolTest {
         assertEquals(BYTES, pool.keptBytes());
         assertSame(ring, pool.take(BYTES));
         assertEquals(0, pool.keptBytes());
+    }
+
+    @Test
+    void shouldAskForMemoryAgainOnlyAfterAWhileOrOnceARingHasComeBack() {
+        MemorySegment ring = pool.take(BYTES);
+        hasMemory = false;
+        assertNoMemory(1);
+        hasMemory = true;
+        assertNoMemory(0);
+        nowNs += RingPool.PAUSE_NS;
+        pool.take(BYTES);
+        hasMemory = false;
+        assertNoMemory(1);
+        pool.giveBack(ring);
+        hasMemory = true;
+        assertEquals(2 * BYTES, pool.take(2 * BYTES).byteSize());
+    }
+
+    @Test
+    void shouldDropRingsOfOtherSizesBeforeItGivesUp() {
+        pool.giveBack(pool.take(BYTES));
+        hasMemory = false;
+        assertNoMemory(2);
+        assertEquals(0, pool.keptBytes());
+    }
+
+    /** Fails to take a ring after so many questions for memory. */
+    private void assertNoMemory(int expected) {
+        asked = 0;
+        assertThrows(OutOfMemoryError.class, () -> pool.take(2 * BYTES));
+        assertEquals(expected, asked);
     }
 
     @Test

@@ -12,7 +12,7 @@ class RingTest {
     private static final int CAPACITY = 128;
     private static final long NUMBER = 0x8899AABBCCDDEEFFL;
 
-    private final Ring ring = new Ring(new RingPool(), CAPACITY);
+    private final Ring ring = new Ring(new RingPool(() -> 0), CAPACITY);
     private final MemorySegment bytes = Arena.ofAuto().allocate(CAPACITY);
 
     @Test

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 final class Simulation {
     private static final Arena ARENA = Arena.ofAuto();
-    private static final RingPool POOL = new RingPool();
+    private static final RingPool POOL = new RingPool(() -> 0);
     private static final Datagram OUT = new Datagram(ARENA);
     private static final Datagram IN = new Datagram(ARENA);
     private static final byte[] ADDRESS = {10, 0, 0, 1, 4, 2};
