@@ -320,8 +320,7 @@ final class Attaching implements NodeListener {
         int timeoutMs = node.options().connectTimeoutMs();
         long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         SealedConnection connection = Handshake.connect(host, port, credentials(), timeoutMs);
-        long leftMs = TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime());
-        try (Deadline deadline = connection.closeAfter((int) Math.max(1, leftMs))) {
+        try (Deadline deadline = connection.closeAfter(Deadline.leftMs(untilNs, System.nanoTime()))) {
             try {
                 Arguments hello = new Arguments();
                 Greeting.write(node, Greeting.Side.CLIENT, connection.binding(), hello);

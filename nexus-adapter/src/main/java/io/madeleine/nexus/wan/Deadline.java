@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Closes a socket after a time unless it is lifted before. A timeout per read is not enough: a client that sends a
@@ -32,6 +33,12 @@ public final class Deadline implements AutoCloseable {
                 }
             }
         });
+    }
+
+    /** What is left of a time, at least 1 ms; part of a millisecond counts as a whole one, so that none is taken away. */
+    public static int leftMs(long untilNs, long nowNs) {
+        long leftNs = Math.max(1, untilNs - nowNs);
+        return Math.toIntExact(TimeUnit.NANOSECONDS.toMillis(leftNs + TimeUnit.MILLISECONDS.toNanos(1) - 1));
     }
 
     /** Whether a failure is due to the deadline. */

@@ -64,9 +64,8 @@ public final class Handshake {
             throws IOException {
         long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         for (int attempt = 1; ; attempt++) {
-            long leftMs = TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime());
             try {
-                return connectOnce(host, port, credentials, (int) Math.max(1, leftMs));
+                return connectOnce(host, port, credentials, Deadline.leftMs(untilNs, System.nanoTime()));
             } catch (Preauthentication.RejectedException e) {
                 long pauseMs = pauseMs(attempt);
                 if (TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime()) <= pauseMs) {

@@ -176,6 +176,15 @@ class HandshakeTest {
         }
     }
 
+    @Test
+    void shouldCountPartOfAMillisecondOfWhatIsLeftAsAWholeOne() {
+        long nowNs = System.nanoTime();
+        assertEquals(400, Deadline.leftMs(nowNs + 399_000_001, nowNs));
+        assertEquals(400, Deadline.leftMs(nowNs + 400_000_000, nowNs));
+        assertEquals(1, Deadline.leftMs(nowNs + 1, nowNs));
+        assertEquals(1, Deadline.leftMs(nowNs - 5_000_000, nowNs));
+    }
+
     /** A byte now and then is no progress. */
     @Test
     void shouldGiveUpAServerThatTricklesOnceTheTimeIsOver() throws Exception {
