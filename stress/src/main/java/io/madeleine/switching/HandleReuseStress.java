@@ -16,14 +16,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A message ends while its user waits for the end and closes the message. A third thread begins the next message with
- * the same object as soon as that is free. The user must see the end of its message, whose action runs once. The action
- * of the next message, which has not ended, must not run.
+ * A message ends while its user closes it and waits for the end. One of the two threads begins the next message
+ * with the same object as soon as that is free; a third thread would need a third processor. The user must see the end
+ * of its message, whose action runs once. The action of the next message, which has not ended, must not run.
  */
-@JCStressTest
-@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "The two messages do not affect each other.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "The object was reused for the next message too early.")
-@State
 public class HandleReuseStress {
     private static final ProgressEngine ENGINE =
             new ProgressEngine("stress", new SelectorReactor(), new WaitPolicy(WaitMode.BLOCK, 0, 0));
@@ -34,32 +30,30 @@ public class HandleReuseStress {
     private final MessageCompletion completion = new MessageCompletion(ENGINE, new Waitable());
     private final AtomicInteger first = new AtomicInteger();
     private final AtomicInteger second = new AtomicInteger();
-    private final AtomicInteger seen = new AtomicInteger();
+    private int seen;
 
-    public HandleReuseStress() {
+    HandleReuseStress() {
         completion.begin();
         completion.onDone(first::incrementAndGet);
     }
 
-    @Actor
-    public void end() {
+    final void end() {
         completion.end(null);
         VarHandle.fullFence();
         completion.leave();
     }
 
-    @Actor
-    public void waitAndClose() {
+    /** The handlers that a waiting call runs may close the message. */
+    final void closeWhileWaiting() {
         completion.enter();
-        for (int i = 0; i < MOST_LOOKS && seen.getPlain() == 0; i++) {
-            seen.setPlain(completion.isMet() ? 1 : 0);
+        completion.close();
+        for (int i = 0; i < MOST_LOOKS && seen == 0; i++) {
+            seen = completion.isMet() ? 1 : 0;
         }
         completion.exit();
-        completion.close();
     }
 
-    @Actor
-    public void beginNext() {
+    final void beginNext() {
         for (int i = 0; i < 100; i++) {
             if (completion.isFree()) {
                 completion.begin();
@@ -69,10 +63,55 @@ public class HandleReuseStress {
         }
     }
 
-    @Arbiter
-    public void count(III_Result result) {
-        result.r1 = seen.get();
+    final void count(III_Result result) {
+        result.r1 = seen;
         result.r2 = first.get();
         result.r3 = second.get();
+    }
+
+    /** The thread that ended the message begins the next one: the user may still be inside its call. */
+    @JCStressTest
+    @Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "The two messages do not affect each other.")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "The object was reused for the next message too early.")
+    @State
+    public static class AfterTheEnd extends HandleReuseStress {
+        @Actor
+        public void endAndBegin() {
+            end();
+            beginNext();
+        }
+
+        @Actor
+        public void use() {
+            closeWhileWaiting();
+        }
+
+        @Arbiter
+        public void judge(III_Result result) {
+            count(result);
+        }
+    }
+
+    /** The user begins the next message: the thread that ended the first one may still access it. */
+    @JCStressTest
+    @Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "The two messages do not affect each other.")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "The object was reused for the next message too early.")
+    @State
+    public static class AfterTheWait extends HandleReuseStress {
+        @Actor
+        public void endOnly() {
+            end();
+        }
+
+        @Actor
+        public void useAndBegin() {
+            closeWhileWaiting();
+            beginNext();
+        }
+
+        @Arbiter
+        public void judge(III_Result result) {
+            count(result);
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.madeleine.stress;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
@@ -9,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -66,9 +68,20 @@ class StressIT {
             process.destroyForcibly();
         }
         String text = Files.readString(output.toPath());
+        assertEquals(List.of(), failures(text), () -> "see " + output);
         assertEquals(0, process.exitValue(), text);
-        assertTrue(text.contains("CompletionActionStress"), text);
-        assertTrue(text.contains("WatchStress"), text);
-        assertTrue(text.contains("DispatcherStress"), text);
+        assertFalse(text.contains("would not run"), text); // more actors than processors
+        for (String test : List.of("CompletionActionStress", "WatchStress", "DispatcherStress", "HandleReuseStress")) {
+            assertTrue(text.contains(test), text);
+        }
+    }
+
+    /** What jcstress reports at its end of each test that has failed: its outcomes, and what its JVM printed. */
+    private static List<String> failures(String text) {
+        int report = Math.max(0, text.indexOf("RUN RESULTS:"));
+        return Stream.of(text.substring(report).split("(?m)^(?=\\.+ \\[)"))
+                .filter(part -> part.startsWith(".") && !part.contains(". [OK] "))
+                .map(String::strip)
+                .toList();
     }
 }
