@@ -238,8 +238,7 @@ public final class ConnectionManager {
             String last = wanted.lastFailure().isEmpty() ? lastFailure : wanted.lastFailure();
             if (wanted.request().initiator()) {
                 String why = last.isEmpty() ? "the peer has not answered" : last;
-                wanted.fail("the deadline has come, and " + why + "; is the channel configured on network " + family
-                        + " in both processes?");
+                wanted.fail("the deadline has come, and " + why + "; " + hint());
             } else {
                 wanted.fail("the peer did not call until the deadline"
                         + (last.isEmpty() ? "" : "; what went wrong last: " + last));
@@ -256,7 +255,12 @@ public final class ConnectionManager {
     private void tooLate(Key key, Waiting peer) {
         peer.handshake.refuse("process " + context.self() + " has not opened channel \"" + key.channel
                 + "\" to you within " + TimeUnit.NANOSECONDS.toMillis(limits.maxWaitNs())
-                + " ms; is the channel configured on network " + family + " in both processes?");
+                + " ms; " + hint());
+    }
+
+    private String hint() {
+        return "is the channel configured on network " + family
+                + " in both processes, or is one of them slow to open it?";
     }
 
     void acceptFailed(AcceptorHandshake peer, String reason) {

@@ -487,6 +487,7 @@ class ConnectionManagerTest {
         line.carry();
         assertContains("process 2.0 has not opened channel \"main\" to you within 60000 ms", line.caller.failure);
         assertContains("is the channel configured on network loop", line.caller.failure);
+        assertContains("or is one of them slow to open it?", line.caller.failure);
     }
 
     /** A driver sleeps until the time that it is told, and then calls once. */

@@ -279,8 +279,16 @@ final class BipAdapter implements Adapter {
         }
         memoryNoticeNs = nowNs;
         notice("a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
-                + "); peers repeat what was in them. Each peer whose messages wait to be read needs up to "
-                + BipConfig.PATH + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)");
+                + "); peers repeat what was in them. " + remedy(String.valueOf(why.getMessage())));
+    }
+
+    /** What mends a lack of memory of which the JVM says this. */
+    static String remedy(String why) {
+        if (why.contains("heap") || why.contains("GC")) {
+            return "The heap is full (-Xmx): bip needs up to 16 KiB of it per peer";
+        }
+        return "Each peer whose messages wait to be read needs up to " + BipConfig.PATH
+                + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)";
     }
 
     /** A closed connection is gone, and its peer lacks messages. */
