@@ -144,7 +144,7 @@ final class CongestionWindow {
 
     private void narrow(int datagramBytes, long leastBytes) {
         long least = Math.max(leastBytes, (long) LEAST_DATAGRAMS * datagramBytes);
-        windowBytes = Math.min(windowBytes, Math.max(windowBytes * 7 / 10, least));
+        windowBytes = Math.min(windowBytes, Math.max(windowBytes * 6 / 10, least));
         thresholdBytes = windowBytes;
     }
 
