@@ -165,8 +165,12 @@ final class Reception {
      * @return whether all messages have been begun; while one is open, others may be behind it
      */
     private boolean isExhaustedNow() {
-        while (advance() > 0) {
-            // continue with the next message
+        int seen;
+        do {
+            seen = state.get();
+        } while (advance() > 0); // continue with the next message
+        if (seen == EXCLUSIVE) {
+            return false; // its user releases it without the lock, perhaps already, and then settles again
         }
         if (state.get() == ENDING && !isUpToOwner()) {
             failForLoss(); // the state becomes DISCARDING, or RETRACTING first
