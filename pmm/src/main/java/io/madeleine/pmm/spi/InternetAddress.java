@@ -37,25 +37,34 @@ public record InternetAddress(String hostTag, List<String> hosts, int port) {
 
     /** The address to publish for a bound socket. */
     public static InternetAddress of(InetSocketAddress bound, String advertise) {
+        return of(bound, advertise, _ -> true);
+    }
+
+    /**
+     * As {@link #of(InetSocketAddress, String)}, for a socket that does not receive at all addresses of this host.
+     *
+     * @param receives whether a socket that is bound to the wildcard address receives at an address
+     */
+    public static InternetAddress of(InetSocketAddress bound, String advertise, Predicate<InetAddress> receives) {
         List<String> hosts;
         if (!advertise.equals(SocketAdapterConfig.AUTO)) {
             hosts = List.of(advertise);
         } else if (bound.getAddress().isAnyLocalAddress()) {
-            hosts = interfaceAddresses(bound);
+            hosts = interfaceAddresses(bound, receives);
         } else {
             hosts = List.of(bound.getAddress().getHostAddress());
         }
         return new InternetAddress(LOCAL_TAG, hosts, bound.getPort());
     }
 
-    private static List<String> interfaceAddresses(InetSocketAddress bound) {
+    private static List<String> interfaceAddresses(InetSocketAddress bound, Predicate<InetAddress> receives) {
         try {
-            List<String> running = addressesOf(InternetAddress::isRunning);
+            List<String> running = addressesOf(InternetAddress::isRunning, receives);
             if (!running.isEmpty()) {
                 return running;
             }
             // an interface that has just been set up counts as down for a second
-            List<String> configured = addressesOf(_ -> true);
+            List<String> configured = addressesOf(_ -> true, receives);
             return configured.isEmpty()
                     ? List.of(InetAddress.getLoopbackAddress().getHostAddress())
                     : configured;
@@ -64,11 +73,13 @@ public record InternetAddress(String hostTag, List<String> hosts, int port) {
         }
     }
 
-    private static List<String> addressesOf(Predicate<NetworkInterface> wanted) throws SocketException {
+    private static List<String> addressesOf(Predicate<NetworkInterface> wanted, Predicate<InetAddress> receives)
+            throws SocketException {
         return NetworkInterface.networkInterfaces()
                 .filter(wanted)
                 .flatMap(NetworkInterface::inetAddresses)
                 .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+                .filter(receives)
                 .map(InetAddress::getHostAddress)
                 .limit(MAX_HOSTS)
                 .toList();

@@ -140,7 +140,7 @@ final class BipAdapter implements Adapter {
         this.name = name;
         this.context = context;
         this.port = port;
-        this.address = InternetAddress.of(port.address(), advertise);
+        this.address = InternetAddress.of(port.address(), advertise, port::knows);
         // not closed with the adapter: a thread may still be inside a call of a link then
         Arena arena = Arena.ofAuto();
         this.rings = new RingPool(System::nanoTime);
@@ -183,6 +183,13 @@ final class BipAdapter implements Adapter {
         if (places.isEmpty()) {
             boolean _ = wanted.fail("the peer's host name is unknown here; see " + BipConfig.PATH
                     + ".adapters.NAME.advertise at the peer");
+            return;
+        }
+        places = places.stream().filter(place -> port.knows(place.getAddress())).toList();
+        if (places.isEmpty()) {
+            boolean _ = wanted.fail("the peer is at " + wanted.request().peerAddress() + ", an address of IPv6, and the"
+                    + " socket here is of IPv4: set " + bindKey() + " to \"::\", which serves both, here, or to an address"
+                    + " of IPv4 at the peer");
             return;
         }
         call.begin("the peer has not answered"

@@ -1,6 +1,9 @@
 package io.madeleine.tm.bip.io;
 
 import io.madeleine.tm.bip.protocol.Datagram;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SelectableChannel;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +37,11 @@ public interface DatagramPort extends AutoCloseable {
 
     /** The address of the socket. */
     InetSocketAddress address();
+
+    /** Whether the socket can send to an address, and receive at one: a socket of IPv4 knows no address of IPv6. */
+    default boolean knows(InetAddress other) {
+        return other instanceof Inet4Address || address().getAddress() instanceof Inet6Address;
+    }
 
     /** What becomes ready when a datagram arrives, or when there is room to send. */
     SelectableChannel channel();

@@ -12,6 +12,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectableChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +94,9 @@ public final class NioPort implements DatagramPort {
             return channel.send(datagram.bytes(), to) > 0 ? SENT : FULL;
         } catch (ClosedChannelException _) {
             return SENT; // nobody is interested any more
+        } catch (UnsupportedAddressTypeException _) {
+            failedSends++; // no such address can be reached from here
+            return SENT;
         } catch (IOException e) {
             if (isTooLong(e)) {
                 return TOO_LARGE;
