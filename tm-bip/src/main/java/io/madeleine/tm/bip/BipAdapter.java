@@ -385,6 +385,11 @@ final class BipAdapter implements Adapter {
         progress.wake();
     }
 
+    /** How many TLS handshakes wait to be served, for tests. */
+    int waitingTlsCount() {
+        return tls == null ? 0 : tls.waitingCount();
+    }
+
     /** How much memory of rings the connections have, for tests. */
     long takenRingBytes() {
         return rings.takenBytes();

@@ -438,6 +438,10 @@ final class BipConnection implements ProtocolConnection {
 
     /** This end is closed: a TLS handshake that is not over is of no use, and takes much memory. Under the lock. */
     private void leaveOpening() {
+        SecureOpening over = opening;
+        if (over != null) {
+            over.exchange().abandon();
+        }
         endOpening();
         opening = null;
     }

@@ -113,7 +113,9 @@ final class BipLine implements HandshakeLine {
             connection.unlock();
         }
         Exception failure = first.exchange().failure();
-        if (failure != null) {
+        if (first.exchange().isTurnedAway()) {
+            fed.fail("too many TLS handshakes wait here at once", false);
+        } else if (failure != null) {
             fed.fail(BipConfig.TLS_FAILURES.describe(failure), true);
         } else if (first.isDone() && first.endpoint() == connection.endpoint()) {
             protect(first, fed, nowNs);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.testkit.Certificates;
 import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.DatagramLayout;
@@ -14,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -130,6 +132,37 @@ class StrangersTest {
             }
             assertTrue(most <= MOST_IN_HANDSHAKE + BipAdapter.MOST_REFUSED + 1, most + " connections");
             pair.connect("honest");
+        }
+    }
+
+    /** Strangers begin TLS handshakes and fall silent; who asks then is served nevertheless. */
+    @Test
+    void shouldServeOnlySoManyTlsHandshakesOfStrangersAtOnce() throws Exception {
+        Certificates authority = new Certificates(folder, "authority", BipSide.ENCRYPTION);
+        String third = authority.sign("third").settings(authority);
+        try (Pair pair = new Pair(
+                        authority.sign("left").settings(authority),
+                        authority.sign("right").settings(authority));
+                Pair.Side honest = new Pair.Side(3, third)) {
+            for (int i = 0; i < 200; i++) {
+                CompletableFuture<ProtocolConnection> _ = pair.right.connect("silent" + i, pair.left, true);
+            }
+            pair.right.poll();
+            for (int polls = 0; polls < 20 || connections(pair.left).all().length < 150; polls++) {
+                pair.left.poll();
+                pair.right.poll();
+            }
+            CompletableFuture<ProtocolConnection> calling = honest.connect("honest", pair.left, true);
+            CompletableFuture<ProtocolConnection> called = pair.left.connect("honest", honest, false);
+            int most = 0;
+            while (!calling.isDone() || !called.isDone()) {
+                pair.left.poll();
+                honest.poll();
+                most = Math.max(most, ((BipAdapter) pair.left.adapter).waitingTlsCount());
+            }
+            calling.join();
+            called.join();
+            assertTrue(most <= 64 + 16, most + " handshakes waited"); // those that have begun may come on top
         }
     }
 

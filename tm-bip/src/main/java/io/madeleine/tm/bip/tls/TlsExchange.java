@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.util.Arrays;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLEngine;
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * One end of a TLS handshake: takes the peer's bytes, makes bytes for the peer, and then derives keys. No data travels
  * as TLS records.
  *
- * <p>Threading: confined, but for {@link #isReady()}. Work that takes long is done by another thread meanwhile.
+ * <p>Threading: confined, but for {@link #isReady()} and {@link #abandon()}. Work that takes long is done by another thread meanwhile.
  */
 public final class TlsExchange {
     /** The exporter that binds the proofs of the session's secret (RFC 5705; RFC 8446, section 7.5). */
@@ -29,7 +28,7 @@ public final class TlsExchange {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SSLEngine engine;
-    private final Executor tasks;
+    private final TlsWork work;
     private final Runnable onStep;
     private final ByteBuffer in;
     private ByteBuffer out;
@@ -37,12 +36,16 @@ public final class TlsExchange {
     private boolean begun;
     private boolean done;
     private @Nullable Exception failure;
+    private boolean isServed;
+    private boolean isTurnedAway;
     private volatile boolean ready = true;
     private volatile boolean busy;
+    private volatile boolean abandoned;
+    private volatile @Nullable Runnable task;
 
-    TlsExchange(SSLEngine engine, Executor tasks, Runnable onStep) {
+    TlsExchange(SSLEngine engine, TlsWork work, Runnable onStep) {
         this.engine = engine;
-        this.tasks = tasks;
+        this.work = work;
         this.onStep = onStep;
         this.in = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
         this.out = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
@@ -96,23 +99,49 @@ public final class TlsExchange {
     }
 
     private boolean runTasks() throws SSLException {
+        if (!isServed && !engine.getUseClientMode() && work.isCrowded()) {
+            isTurnedAway = true;
+            return false;
+        }
+        isServed = true;
         busy = true;
+        Runnable made = this::runDelegated;
+        task = made;
         try {
-            tasks.execute(() -> {
-                try {
-                    for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
-                        task.run();
-                    }
-                } finally {
-                    ready = true;
-                    busy = false;
-                    onStep.run();
-                }
-            });
+            work.execute(made);
         } catch (RejectedExecutionException e) {
             throw new SSLException("the adapter is closing", e);
         }
         return false;
+    }
+
+    private void runDelegated() {
+        task = null;
+        try {
+            for (Runnable next = engine.getDelegatedTask();
+                    next != null && !abandoned;
+                    next = engine.getDelegatedTask()) {
+                next.run();
+            }
+        } finally {
+            ready = true;
+            busy = false;
+            onStep.run();
+        }
+    }
+
+    /** Whether so many exchanges waited when this one of a stranger began that it is not served. */
+    public boolean isTurnedAway() {
+        return isTurnedAway;
+    }
+
+    /** Nobody needs the result any more: what still waits to be done for it is not done. Any thread. */
+    public void abandon() {
+        abandoned = true;
+        Runnable waiting = task;
+        if (waiting != null) {
+            work.withdraw(waiting);
+        }
     }
 
     private boolean wrap() throws SSLException {

@@ -7,9 +7,6 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -29,19 +26,11 @@ public final class TlsIdentity implements AutoCloseable {
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 
     private final SSLContext context;
-    private final ThreadPoolExecutor tasks;
+    private final TlsWork work;
 
     private TlsIdentity(SSLContext context) {
         this.context = context;
-        // to sign and to verify takes a millisecond or more, which the thread that polls cannot afford
-        this.tasks = new ThreadPoolExecutor(
-                1,
-                1,
-                1,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                Thread.ofPlatform().daemon().name("madeleine-bip-tls").factory());
-        this.tasks.allowCoreThreadTimeOut(true);
+        this.work = new TlsWork();
     }
 
     /**
@@ -102,11 +91,16 @@ public final class TlsIdentity implements AutoCloseable {
         parameters.setEndpointIdentificationAlgorithm(null);
         engine.setSSLParameters(parameters);
         engine.setUseClientMode(isClient);
-        return new TlsExchange(engine, tasks, onStep);
+        return new TlsExchange(engine, work, onStep);
+    }
+
+    /** How many exchanges wait for the thread that signs and verifies. */
+    public int waitingCount() {
+        return work.waitingCount();
     }
 
     @Override
     public void close() {
-        tasks.shutdown();
+        work.close();
     }
 }

@@ -1,6 +1,7 @@
 package io.madeleine.tm.bip.tls;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -10,6 +11,7 @@ import io.madeleine.pmm.tls.TlsFailures;
 import io.madeleine.testkit.Certificates;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(30)
 class TlsExchangeTest {
     private static final TlsFailures FAILURES = new TlsFailures("madeleine.tm.bip.tls.");
+
+    private static final TlsWork AT_ONCE = new TlsWork() {
+        @Override
+        void execute(Runnable task) {
+            task.run();
+        }
+    };
 
     @TempDir
     Path folder;
@@ -36,7 +45,7 @@ class TlsExchangeTest {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(isClient);
         engine.setNeedClientAuth(true);
-        return new TlsExchange(engine, Runnable::run, () -> {});
+        return new TlsExchange(engine, AT_ONCE, () -> {});
     }
 
     /** Carries bytes in small pieces until nothing moves. */
@@ -101,6 +110,31 @@ class TlsExchangeTest {
         Exception told = server.failure();
         assertNotNull(told);
         assertTrue(FAILURES.describe(told).contains("madeleine.tm.bip.tls.certificate"), FAILURES.describe(told));
+    }
+
+    @Test
+    void shouldNotDoWhatWaitsForAnExchangeThatIsGivenUp() throws Exception {
+        CountDownLatch free = new CountDownLatch(1);
+        try (TlsWork work = new TlsWork()) {
+            work.execute(() -> awaitQuietly(free));
+            SSLEngine engine = context("server", -1, 10).createSSLEngine();
+            engine.setUseClientMode(false);
+            TlsExchange server = new TlsExchange(engine, work, () -> {});
+            TlsExchange client = end(context("client", -1, 10), true);
+            run(client, server);
+            assertEquals(1, work.waitingCount());
+            server.abandon();
+            assertEquals(0, work.waitingCount());
+            free.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch free) {
+        try {
+            free.await();
+        } catch (InterruptedException _) {
+            // the test is over
+        }
     }
 
     @Test
