@@ -82,6 +82,7 @@ final class BipAdapter implements Adapter {
     private final ConnectionManager manager;
     private final @Nullable TlsIdentity tls;
     private final Cookies cookies = new Cookies();
+    private final AnswerBudget answers;
     private final SecureRandom random = new SecureRandom();
 
     /** Completions of requests, to be run once the lock is free. */
@@ -141,6 +142,7 @@ final class BipAdapter implements Adapter {
         this.context = context;
         this.port = port;
         this.address = InternetAddress.of(port.address(), advertise, port::knows);
+        this.answers = new AnswerBudget(port.sendBufferBytes(), System.nanoTime());
         // not closed with the adapter: a thread may still be inside a call of a link then
         Arena arena = Arena.ofAuto();
         this.rings = new RingPool(System::nanoTime);
@@ -157,6 +159,7 @@ final class BipAdapter implements Adapter {
     // ---- connections
 
     private void want(PendingConnection wanted) {
+        answers.member(wanted.request().peerAddress());
         synchronized (manager) {
             manager.request(wanted);
             if (wanted.request().initiator()) {
@@ -192,6 +195,7 @@ final class BipAdapter implements Adapter {
                     + " of IPv4 at the peer");
             return;
         }
+        places.forEach(place -> answers.member(place.getAddress()));
         call.begin("the peer has not answered"
                 + (hint.isEmpty()
                         ? " at " + wanted.request().peerAddress() + ", the address that its " + BipConfig.PATH
@@ -249,7 +253,7 @@ final class BipAdapter implements Adapter {
         }
         long peerId = datagram.number();
         if (datagram.kind() == DatagramLayout.INIT) {
-            output(from, DatagramLayout.COOKIE, peerId, 0, cookies.make(bytesOf(from), peerId, nowNs));
+            answer(from, DatagramLayout.COOKIE, peerId, 0, cookies.make(bytesOf(from), peerId, nowNs), nowNs);
             return;
         }
         byte[] cookie = new byte[DatagramLayout.COOKIE_BYTES];
@@ -257,6 +261,7 @@ final class BipAdapter implements Adapter {
         if (!cookies.isValid(cookie, bytesOf(from), peerId, nowNs)) {
             return;
         }
+        answers.proved(from.getAddress());
         BipConnection known = progress.connections().findByPeer(peerId, from);
         if (known == null) {
             known = accept(peerId, from, (int) datagram.floorDistance(), nowNs);
@@ -310,8 +315,11 @@ final class BipAdapter implements Adapter {
         upcalls.add(() -> context.logger().log(System.Logger.Level.WARNING, "bip: " + text));
     }
 
-    private void output(InetSocketAddress to, int kind, long destination, long number, byte[] body) {
-        progress.output().sendAnswer(to, kind, destination, number, body);
+    /** Answers a datagram that belongs to no connection, unless too many have come. Called by the thread that polls. */
+    void answer(InetSocketAddress to, int kind, long destination, long number, byte[] body, long nowNs) {
+        if (answers.takeFor(to.getAddress(), nowNs)) {
+            progress.output().sendAnswer(to, kind, destination, number, body);
+        }
     }
 
     private static byte[] bytesOf(InetSocketAddress from) {

@@ -325,7 +325,8 @@ final class BipProgress implements ProgressSource {
                     touch(found); // before what may fail
                     found.receive(datagram, from, nowNs);
                 } else if (kind == DatagramLayout.DATA) {
-                    output.sendAnswer(from, DatagramLayout.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING);
+                    adapter.answer(
+                            from, DatagramLayout.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING, nowNs);
                 }
             }
             case DatagramLayout.UNKNOWN -> {

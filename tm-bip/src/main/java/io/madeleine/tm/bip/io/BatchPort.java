@@ -66,6 +66,11 @@ public final class BatchPort implements DatagramPort {
     }
 
     @Override
+    public int sendBufferBytes() {
+        return socket.sendBufferBytes();
+    }
+
+    @Override
     public void close() {
         batches.close();
         socket.close();

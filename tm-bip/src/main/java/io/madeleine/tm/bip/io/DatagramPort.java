@@ -49,6 +49,9 @@ public interface DatagramPort extends AutoCloseable {
     /** How many bytes of arrived datagrams the system keeps. */
     int receiveBufferBytes();
 
+    /** How many bytes of datagrams that have not left the system keeps. */
+    int sendBufferBytes();
+
     /**
      * When {@link #pump} and {@link #receive} have to be called although nothing became ready; else the greatest long.
      */

@@ -171,6 +171,11 @@ public final class FaultyPort implements DatagramPort {
     }
 
     @Override
+    public int sendBufferBytes() {
+        return port.sendBufferBytes();
+    }
+
+    @Override
     public long nextDeadlineNs() {
         long outNs = out.nextNs();
         long inNs = in.nextNs();

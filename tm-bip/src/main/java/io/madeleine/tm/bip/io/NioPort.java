@@ -26,6 +26,7 @@ public final class NioPort implements DatagramPort {
     private final DatagramChannel channel;
     private final InetSocketAddress address;
     private final int receiveBufferBytes;
+    private final int sendBufferBytes;
     private volatile boolean closed;
     private volatile long failedSends;
 
@@ -58,6 +59,7 @@ public final class NioPort implements DatagramPort {
             channel = opened;
             address = (InetSocketAddress) opened.getLocalAddress();
             receiveBufferBytes = opened.getOption(StandardSocketOptions.SO_RCVBUF);
+            sendBufferBytes = opened.getOption(StandardSocketOptions.SO_SNDBUF);
         } catch (IOException e) {
             closeQuietly(opened);
             throw new ConfigurationException(
@@ -145,6 +147,11 @@ public final class NioPort implements DatagramPort {
     @Override
     public int receiveBufferBytes() {
         return receiveBufferBytes;
+    }
+
+    @Override
+    public int sendBufferBytes() {
+        return sendBufferBytes;
     }
 
     @Override
