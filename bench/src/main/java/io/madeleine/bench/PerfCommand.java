@@ -254,6 +254,10 @@ final class PerfCommand implements Callable<Integer> {
                 comparison.ranks == 2 || (plain.isEmpty() && alone.isEmpty() && apart.isEmpty()),
                 "--ranks " + comparison.ranks + ": expected only patterns mpi-... with it");
         check(
+                patterns.stream().allMatch(pattern -> pattern == Pattern.INCAST)
+                        || comparison.senders.stream().allMatch(count -> count == 1),
+                "--senders above 1: expected only the pattern incast with it");
+        check(
                 comparison.buffers == Buffers.SAME || (alone.isEmpty() && apart.isEmpty()),
                 "--buffers " + comparison.buffers.word()
                         + ": the patterns register and goodput take the same memory each time");

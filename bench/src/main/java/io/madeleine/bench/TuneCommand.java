@@ -161,6 +161,10 @@ final class TuneCommand implements Callable<Integer> {
             propose(keys, tunings, out);
         }
         out.flush();
+        if (keys.isEmpty() && file.isPresent()) {
+            err.println("mad tune: there is nothing to write, so there is no " + file.get());
+            return 1;
+        }
         return 0;
     }
 
@@ -197,8 +201,8 @@ final class TuneCommand implements Callable<Integer> {
         }
         List<Mechanism> described = Mechanism.of(network.family());
         if (described.size() < 2) {
-            out.println(network.title() + ": nothing to tune, its driver has no madeleine.tm." + network.family()
-                    + ".tuning in its reference.conf, which says how its modules are measured");
+            out.println(network.title() + ": nothing to tune, its modules are not measured against each other (a driver says"
+                    + " how in madeleine.tm." + network.family() + ".tuning of its reference.conf)");
             return List.of();
         }
         List<Candidate> candidates = new ArrayList<>();

@@ -168,5 +168,8 @@ class RegisterIT {
         PerfCall ranks = PerfCall.of("--protocol sci --pattern register --ranks 3");
         assertEquals(2, ranks.code());
         assertTrue(ranks.err().contains("--ranks 3: "), ranks.err());
+        PerfCall senders = PerfCall.of("--protocol sci --pattern incast,latency --senders 1,3");
+        assertEquals(2, senders.code());
+        assertTrue(senders.err().contains("--senders above 1: expected only the pattern incast"), senders.err());
     }
 }

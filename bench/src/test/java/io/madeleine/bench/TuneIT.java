@@ -1,12 +1,14 @@
 package io.madeleine.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.session.SessionInfo;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,5 +111,13 @@ class TuneIT {
         assertEquals(
                 "tcp:nio: nothing to tune, its only transmission module is tcp/stream",
                 out.toString().strip());
+    }
+
+    @Test
+    void shouldFailIfThereIsNothingToWrite(@TempDir Path folder) {
+        Path file = folder.resolve("tuned.conf");
+        assertEquals(1, run("--protocol", "tcp:nio", "--write", file.toString()), out.toString());
+        assertTrue(err.toString().contains("there is nothing to write, so there is no " + file), err.toString());
+        assertFalse(Files.exists(file));
     }
 }
