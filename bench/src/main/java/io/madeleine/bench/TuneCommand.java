@@ -201,7 +201,8 @@ final class TuneCommand implements Callable<Integer> {
         }
         List<Mechanism> described = Mechanism.of(network.family());
         if (described.size() < 2) {
-            out.println(network.title() + ": nothing to tune, its modules are not measured against each other (a driver says"
+            out.println(network.title()
+                    + ": nothing to tune, its modules are not measured against each other (a driver says"
                     + " how in madeleine.tm." + network.family() + ".tuning of its reference.conf)");
             return List.of();
         }

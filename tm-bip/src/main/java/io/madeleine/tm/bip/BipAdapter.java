@@ -191,7 +191,8 @@ final class BipAdapter implements Adapter {
         places = places.stream().filter(place -> port.knows(place.getAddress())).toList();
         if (places.isEmpty()) {
             boolean _ = wanted.fail("the peer is at " + wanted.request().peerAddress() + ", an address of IPv6, and the"
-                    + " socket here is of IPv4: set " + bindKey() + " to \"::\", which serves both, here, or to an address"
+                    + " socket here is of IPv4: set " + bindKey()
+                    + " to \"::\", which serves both, here, or to an address"
                     + " of IPv4 at the peer");
             return;
         }

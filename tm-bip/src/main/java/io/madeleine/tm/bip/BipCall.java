@@ -30,6 +30,14 @@ final class BipCall {
         silence = whileSilent;
     }
 
+    /** The peer has answered an attempt, whose handshake goes on. */
+    void answered() {
+        if (!isAnswered) {
+            isAnswered = true;
+            wanted.note("the handshake with the peer, which has answered, was not over");
+        }
+    }
+
     /**
      * An attempt has failed, and neither side has refused: makes another one, until the deadline of the request. The
      * error text says why the attempt failed, if the peer has answered one.

@@ -55,6 +55,9 @@ final class BipLine implements HandshakeLine {
     /** Gives arrived frames to the handshake; returns the number of events. */
     int feed(long nowNs) {
         Handshake fed = handshake;
+        if (call != null && connection.remoteId() != 0) {
+            call.answered();
+        }
         int work = fed == null || fed.isOver() ? 0 : secure(fed, nowNs);
         while (fed != null && !fed.isOver()) {
             ByteBuffer frame;

@@ -325,8 +325,7 @@ final class BipProgress implements ProgressSource {
                     touch(found); // before what may fail
                     found.receive(datagram, from, nowNs);
                 } else if (kind == DatagramLayout.DATA) {
-                    adapter.answer(
-                            from, DatagramLayout.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING, nowNs);
+                    adapter.answer(from, DatagramLayout.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING, nowNs);
                 }
             }
             case DatagramLayout.UNKNOWN -> {

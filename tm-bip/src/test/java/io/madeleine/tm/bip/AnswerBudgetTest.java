@@ -30,7 +30,8 @@ class AnswerBudgetTest {
     void shouldAnswerAFewInventedAddressesAtOnceAndAsManyMoreWhileTheSystemKeepsTheirDatagrams() {
         assertEquals(MOST, taken(1000, 0, 0));
         assertEquals(MOST / 3, taken(1000, 0, AnswerBudget.KEPT_NS / 3));
-        assertEquals(MOST, taken(1000, 0, 20 * AnswerBudget.KEPT_NS), "no more than at first, however long it was idle");
+        assertEquals(
+                MOST, taken(1000, 0, 20 * AnswerBudget.KEPT_NS), "no more than at first, however long it was idle");
     }
 
     @Test

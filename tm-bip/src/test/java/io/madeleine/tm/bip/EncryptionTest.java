@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.testkit.Certificates;
@@ -312,6 +313,40 @@ class EncryptionTest {
             assertContains(
                     "madeleine.tm.bip.encryption = aes-gcm in this process, and the peer does not", failureOf(pair));
         }
+    }
+
+    /** A peer that has answered need not be told where to listen. */
+    @Test
+    void shouldSayThatTheHandshakeWasNotOverIfThePeerHasAnswered() {
+        try (Pair pair = new Pair(left, right)) {
+            CompletableFuture<ProtocolConnection> calling = pair.left
+                    .adapter
+                    .openChannel("slow")
+                    .connect(new ConnectionRequest(
+                            pair.right.identity,
+                            pair.right.adapter.address(),
+                            true,
+                            pair.left.driver.transmissionModules(),
+                            42,
+                            System.nanoTime() + 2_000_000_000L));
+            while (connections(pair.right).length == 0) {
+                pair.left.poll();
+                pair.right.poll();
+            }
+            pair.right.poll();
+            while (!calling.isDone()) {
+                pair.left.poll();
+            }
+            String text = String.valueOf(assertThrows(CompletionException.class, calling::join)
+                    .getCause()
+                    .getMessage());
+            assertContains("the handshake with the peer, which has answered, was not over", text);
+            assertFalse(text.contains("loopback"), text);
+        }
+    }
+
+    private static BipConnection[] connections(Pair.Side side) {
+        return ((BipProgress) side.adapter.progress()).connections().all();
     }
 
     /** The certificates alone do not suffice. */
