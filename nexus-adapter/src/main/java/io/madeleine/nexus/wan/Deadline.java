@@ -35,7 +35,7 @@ public final class Deadline implements AutoCloseable {
         });
     }
 
-    /** What is left of a time, at least 1 ms; part of a millisecond counts as a whole one, so that none is taken away. */
+    /** What is left of a time, at least 1 ms; a part of a millisecond counts as a whole one. */
     public static int leftMs(long untilNs, long nowNs) {
         long leftNs = Math.max(1, untilNs - nowNs);
         return Math.toIntExact(TimeUnit.NANOSECONDS.toMillis(leftNs + TimeUnit.MILLISECONDS.toNanos(1) - 1));

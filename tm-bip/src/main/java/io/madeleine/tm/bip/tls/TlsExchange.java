@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * One end of a TLS handshake: takes the peer's bytes, makes bytes for the peer, and then derives keys. No data travels
  * as TLS records.
  *
- * <p>Threading: confined, but for {@link #isReady()} and {@link #abandon()}. Work that takes long is done by another thread meanwhile.
+ * <p>Threading: confined, but for {@link #isReady()} and {@link #abandon()}. Work that takes long is done by another
+ * thread meanwhile.
  */
 public final class TlsExchange {
     /** The exporter that binds the proofs of the session's secret (RFC 5705; RFC 8446, section 7.5). */
