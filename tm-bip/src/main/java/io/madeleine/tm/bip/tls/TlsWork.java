@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
  */
 class TlsWork implements AutoCloseable {
     /**
-     * If so many exchanges wait, one that a stranger begins is not served; its peer may call again. If all waited, those
-     * at the front would have been given up before their turn.
+     * If so many exchanges wait, one that a stranger begins is not served; its peer may call again. If all waited,
+     * those at the front would have been given up before their turn.
      */
     static final int MOST_WAITING = 64;
 
