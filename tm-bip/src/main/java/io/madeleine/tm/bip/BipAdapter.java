@@ -88,7 +88,7 @@ final class BipAdapter implements Adapter {
     /** Completions of requests, to be run once the lock is free. */
     private final Queue<Runnable> upcalls = new ConcurrentLinkedQueue<>();
 
-    /** Attempts to be made in the next poll. */
+    /** Attempts to be made by a poll once they are due. */
     private final Queue<BipCall> calls = new ConcurrentLinkedQueue<>();
 
     /** The connections whose handshake is not over; guarded by the manager's lock. */
@@ -232,7 +232,7 @@ final class BipAdapter implements Adapter {
         return Endpoint.sealed(settings, rings, grants, first.ownId(), first.remoteId(), opening.protection(), nowNs);
     }
 
-    /** An attempt failed; the next poll makes another one. */
+    /** An attempt failed; a poll makes another one once it is due. */
     void callAgain(BipCall call) {
         if (!closed) {
             calls.add(call);
@@ -347,8 +347,13 @@ final class BipAdapter implements Adapter {
     int pollHandshakes(long nowNs) {
         int work = 0;
         synchronized (manager) {
-            for (BipCall next = calls.poll(); next != null; next = calls.poll()) {
-                call(next);
+            for (BipCall next : calls) {
+                if (next.untilDueNs(nowNs) <= 0
+                        && calls.remove(next)
+                        && !next.wanted().isDone()
+                        && !closed) {
+                    call(next);
+                }
             }
             manager.poll(nowNs);
             for (int i = lines.size() - 1; i >= 0; i--) {
@@ -372,12 +377,20 @@ final class BipAdapter implements Adapter {
     }
 
     boolean isQuiet() {
-        return upcalls.isEmpty() && calls.isEmpty();
+        return upcalls.isEmpty() && (calls.isEmpty() || untilCallsNs(System.nanoTime()) > 0);
+    }
+
+    private long untilCallsNs(long nowNs) {
+        long leastNs = Long.MAX_VALUE;
+        for (BipCall each : calls) {
+            leastNs = Math.min(leastNs, each.untilDueNs(nowNs));
+        }
+        return leastNs;
     }
 
     long untilHandshakesNs(long nowNs) {
         synchronized (manager) {
-            return manager.untilNextNs(nowNs);
+            return Math.min(manager.untilNextNs(nowNs), Math.max(0, untilCallsNs(nowNs)));
         }
     }
 

@@ -15,6 +15,8 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +41,7 @@ class StrangersTest {
     private final Arena arena = Arena.ofShared();
     private final Datagram datagram = new Datagram(arena);
     private DatagramChannel socket;
+    private long lastCaller;
 
     @BeforeEach
     void open() throws IOException {
@@ -164,6 +167,49 @@ class StrangersTest {
             called.join();
             assertTrue(most <= 64 + 16, most + " handshakes waited"); // those that have begun may come on top
         }
+    }
+
+    /** A peer that answers and then knows nothing of it: else its callers would take all its time. */
+    @Test
+    void shouldPauseBeforeItCallsAPeerAgainThatSendsItAway() throws Exception {
+        try (Pair pair = new Pair("", "")) {
+            String own = pair.right.adapter.address();
+            CompletableFuture<ProtocolConnection> calling = pair.left.connect(
+                    "sent away",
+                    pair.right,
+                    own.substring(0, own.lastIndexOf(':') + 1) + socket.socket().getLocalPort(),
+                    true);
+            Set<Long> calls = new HashSet<>();
+            long beganNs = System.nanoTime();
+            while (calls.size() < 5) {
+                pair.left.poll();
+                if (receive() > 0 && sendAway(pair.left)) {
+                    calls.add(lastCaller);
+                }
+            }
+            long tookNs = System.nanoTime() - beganNs;
+            assertTrue(
+                    tookNs >= 5_000_000 + 10_000_000 + 20_000_000 + 40_000_000, tookNs + " ns"); // half of each pause
+            assertFalse(calling.isDone());
+        }
+    }
+
+    /** Answers what has been received; returns whether a call begins with it. */
+    private boolean sendAway(Pair.Side caller) throws IOException {
+        long id = datagram.number();
+        switch (datagram.kind()) {
+            case DatagramLayout.INIT -> {
+                lastCaller = id;
+                datagram.begin(DatagramLayout.COOKIE, id, 0, 0);
+                datagram.bytes().put(new byte[DatagramLayout.COOKIE_BYTES]);
+                send(caller);
+                return true;
+            }
+            case DatagramLayout.OPEN -> datagram.begin(DatagramLayout.ACCEPT, id, 77, DatagramLayout.PLAIN);
+            default -> datagram.begin(DatagramLayout.UNKNOWN, 0, 77, 0);
+        }
+        send(caller);
+        return false;
     }
 
     @Test
