@@ -347,13 +347,8 @@ final class BipAdapter implements Adapter {
     int pollHandshakes(long nowNs) {
         int work = 0;
         synchronized (manager) {
-            for (BipCall next : calls) {
-                if (next.untilDueNs(nowNs) <= 0
-                        && calls.remove(next)
-                        && !next.wanted().isDone()
-                        && !closed) {
-                    call(next);
-                }
+            if (!calls.isEmpty()) { // an iterator would be garbage in each poll
+                callWhatIsDue(nowNs);
             }
             manager.poll(nowNs);
             for (int i = lines.size() - 1; i >= 0; i--) {
@@ -365,6 +360,17 @@ final class BipAdapter implements Adapter {
             }
         }
         return work + tell();
+    }
+
+    private void callWhatIsDue(long nowNs) {
+        for (BipCall next : calls) {
+            if (next.untilDueNs(nowNs) <= 0
+                    && calls.remove(next)
+                    && !next.wanted().isDone()
+                    && !closed) {
+                call(next);
+            }
+        }
     }
 
     private int tell() {
@@ -382,8 +388,10 @@ final class BipAdapter implements Adapter {
 
     private long untilCallsNs(long nowNs) {
         long leastNs = Long.MAX_VALUE;
-        for (BipCall each : calls) {
-            leastNs = Math.min(leastNs, each.untilDueNs(nowNs));
+        if (!calls.isEmpty()) {
+            for (BipCall each : calls) {
+                leastNs = Math.min(leastNs, each.untilDueNs(nowNs));
+            }
         }
         return leastNs;
     }
