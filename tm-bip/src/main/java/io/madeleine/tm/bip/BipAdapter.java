@@ -34,6 +34,7 @@ import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -363,12 +364,13 @@ final class BipAdapter implements Adapter {
     }
 
     private void callWhatIsDue(long nowNs) {
-        for (BipCall next : calls) {
-            if (next.untilDueNs(nowNs) <= 0
-                    && calls.remove(next)
-                    && !next.wanted().isDone()
-                    && !closed) {
-                call(next);
+        for (Iterator<BipCall> waiting = calls.iterator(); waiting.hasNext(); ) {
+            BipCall next = waiting.next();
+            if (next.untilDueNs(nowNs) <= 0) {
+                waiting.remove();
+                if (!next.wanted().isDone() && !closed) {
+                    call(next);
+                }
             }
         }
     }
