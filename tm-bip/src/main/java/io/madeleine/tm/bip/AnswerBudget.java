@@ -52,11 +52,17 @@ final class AnswerBudget {
     /** As {@link #member(InetAddress)}, for those of a published address that are no host names. */
     void member(String published) {
         try {
-            for (String host : InternetAddress.parse(published, BipPmm.NAME).hosts()) {
-                members.add(InetAddress.ofLiteral(host));
-            }
+            InternetAddress.parse(published, BipPmm.NAME).hosts().forEach(this::memberIfLiteral);
         } catch (IllegalArgumentException _) {
-            // a host name, which nobody waits for here, or no address, which the connection's failure tells
+            // the failure of the request tells
+        }
+    }
+
+    private void memberIfLiteral(String host) {
+        try {
+            members.add(InetAddress.ofLiteral(host));
+        } catch (IllegalArgumentException _) {
+            // a host name: to resolve it may take long
         }
     }
 

@@ -37,7 +37,8 @@ class AnswerBudgetTest {
     @Test
     void shouldAlwaysAnswerMembersOfTheSessionAndWhoHasReturnedACookieAndThisHost() {
         budget.member("tag@name.invalid:7000,10.9.0.7:7000");
-        budget.member("tag@10.9.0.7:7000,[fd00::7]:7000,name.invalid:7000");
+        budget.member("tag@[fd00::7]:7000,name.invalid:7000");
+        budget.member("no address");
         budget.proved(address(8));
         int _ = taken(1000, 100, 0);
         for (String known : new String[] {"10.9.0.7", "fd00::7", "10.9.0.8", "127.0.0.1", "::1"}) {
