@@ -47,6 +47,7 @@ final class Output {
                 InetSocketAddress to = connection.target();
                 int status = port.send(datagram, to);
                 if (status == DatagramPort.FULL) {
+                    datagram.join();
                     stuckTo = to;
                     return false;
                 }

@@ -93,7 +93,7 @@ public final class NioPort implements DatagramPort {
     @Override
     public int send(Datagram datagram, InetSocketAddress to) {
         try {
-            return channel.send(datagram.bytes(), to) > 0 ? SENT : FULL;
+            return channel.send(datagram.toSend(), to) > 0 ? SENT : FULL;
         } catch (ClosedChannelException _) {
             return SENT; // nobody is interested any more
         } catch (UnsupportedAddressTypeException _) {
@@ -105,6 +105,8 @@ public final class NioPort implements DatagramPort {
             }
             failedSends++; // the network is down, or a firewall forbids it: a datagram that is lost
             return SENT;
+        } finally {
+            datagram.sent();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.madeleine.tm.bip.protocol;
 
+import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -20,33 +21,86 @@ public final class Datagram {
     private final CRC32C crc = new CRC32C();
     private byte @Nullable [] plain; // the cipher is fastest between two arrays
     private byte @Nullable [] sealed;
+    private @Nullable RingMemory tail; // where the last bytes lie, if not here
+    private int tailIndex;
+    private int tailBytes;
+    private final MemorySegment displaced;
 
     /** Memory for datagrams of up to {@link DatagramLayout#MAX_DATAGRAM_BYTES} bytes. */
     public Datagram(Arena arena) {
         memory = arena.allocate(DatagramLayout.MAX_DATAGRAM_BYTES + 1, 64);
         bytes = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        displaced = arena.allocate(RingMemory.HEADROOM_BYTES);
     }
 
     /** The memory from position 0 to the limit is the datagram. */
     public ByteBuffer bytes() {
+        join();
         return bytes;
     }
 
     /** The same memory. */
     public MemorySegment memory() {
+        join();
         return memory;
     }
 
     /** The length of the datagram in bytes. */
     public int length() {
-        return bytes.limit();
+        return bytes.limit() + tailBytes;
+    }
+
+    // ---- a datagram whose last bytes lie in the ring of their stream
+
+    /** The datagram ends with bytes of a ring, behind what is written here; returns false if its head is too long. */
+    boolean endWith(RingMemory ring, int index, int count) {
+        if (bytes.position() > RingMemory.HEADROOM_BYTES) {
+            return false;
+        }
+        tail = ring;
+        tailIndex = index;
+        tailBytes = count;
+        return true;
+    }
+
+    /**
+     * Copies what lies in a ring to the rest of the datagram. Before the ring changes, this is for each datagram that
+     * was not sent.
+     */
+    public void join() {
+        RingMemory ring = tail;
+        if (ring != null) {
+            int head = bytes.limit();
+            bytes.limit(head + tailBytes);
+            Blocks.copy(ring.ring(), tailIndex, memory, head, tailBytes);
+            leaveRing();
+        }
+    }
+
+    private void leaveRing() {
+        tail = null;
+        tailBytes = 0;
+    }
+
+    /** The sealed datagram in one piece, to be sent; {@link #sent} has to follow at once. */
+    public ByteBuffer toSend() {
+        RingMemory ring = tail;
+        return ring == null ? bytes : ring.gather(memory, bytes.limit(), tailIndex, tailBytes, displaced);
+    }
+
+    /** The bytes of {@link #toSend} were sent, or not: the ring is as it was. */
+    public void sent() {
+        RingMemory ring = tail;
+        if (ring != null) {
+            ring.restore(displaced, bytes.limit(), tailIndex);
+        }
     }
 
     // ---- writing
 
     /** Begins a datagram; the length comes with {@link #seal}. */
     public void begin(int kind, long destination, long number, int floorDistance) {
-        bytes.clear();
+        clear();
         bytes.put(DatagramLayout.VERSION_OFFSET, (byte) DatagramLayout.VERSION);
         bytes.put(DatagramLayout.KIND_OFFSET, (byte) kind);
         bytes.putLong(DatagramLayout.DESTINATION_OFFSET, destination);
@@ -57,7 +111,7 @@ public final class Datagram {
 
     /** Ends the datagram at the current position; sets length and checksum, and makes the bytes ready to be sent. */
     public int seal() {
-        int length = bytes.position();
+        int length = bytes.position() + tailBytes;
         bytes.putShort(DatagramLayout.LENGTH_OFFSET, (short) length);
         bytes.flip();
         bytes.putInt(DatagramLayout.CHECKSUM_OFFSET, checksum());
@@ -98,6 +152,10 @@ public final class Datagram {
         bytes.position(DatagramLayout.VERSION_OFFSET);
         crc.update(bytes);
         bytes.position(0);
+        RingMemory ring = tail;
+        if (ring != null) {
+            crc.update(ring.view(tailIndex, tailBytes));
+        }
         return (int) crc.getValue();
     }
 
@@ -105,6 +163,7 @@ public final class Datagram {
 
     /** Makes the memory ready to receive a datagram: position 0, limit at the end. */
     public void clear() {
+        leaveRing();
         bytes.clear();
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class Ring {
     private final RingPool pool;
     private final int capacity;
-    private @Nullable MemorySegment memory;
+    private @Nullable RingMemory memory;
 
     /**
      * @param capacity a power of two
@@ -31,12 +31,12 @@ final class Ring {
     }
 
     MemorySegment memory() {
-        MemorySegment taken = memory;
+        RingMemory taken = memory;
         if (taken == null) {
             taken = pool.take(capacity);
             memory = taken;
         }
-        return taken;
+        return taken.ring();
     }
 
     int index(long offset) {
@@ -89,9 +89,18 @@ final class Ring {
         }
     }
 
+    /** Ends a datagram with bytes of the ring as they lie there; returns false if they do not lie in one piece. */
+    boolean lend(long offset, int bytes, Datagram out) {
+        RingMemory taken = memory;
+        if (taken == null || piece(offset, bytes) < bytes) {
+            return false;
+        }
+        return out.endWith(taken, index(offset), bytes);
+    }
+
     /** Gives the memory back; its content is no longer needed. */
     void rest() {
-        MemorySegment taken = memory;
+        RingMemory taken = memory;
         if (taken != null) {
             memory = null;
             pool.giveBack(taken);

@@ -27,7 +27,7 @@ public final class RingPool {
     private final LongSupplier clock;
     private final IntFunction<MemorySegment> memory;
     private final SpinLock lock = new SpinLock();
-    private final Map<Integer, ArrayDeque<MemorySegment>> free = new HashMap<>();
+    private final Map<Integer, ArrayDeque<RingMemory>> free = new HashMap<>();
     private long takenBytes;
     private long keptBytes;
     private boolean exhausted;
@@ -49,8 +49,8 @@ public final class RingPool {
      *
      * @throws OutOfMemoryError if the system has no memory left, or had none a moment ago and no ring has come back
      */
-    MemorySegment take(int bytes) {
-        MemorySegment kept = takeKept(bytes);
+    RingMemory take(int bytes) {
+        RingMemory kept = takeKept(bytes);
         if (kept != null) {
             return kept;
         }
@@ -64,11 +64,11 @@ public final class RingPool {
         return allocated(bytes);
     }
 
-    private @Nullable MemorySegment takeKept(int bytes) {
+    private @Nullable RingMemory takeKept(int bytes) {
         lock.lock();
         try {
-            ArrayDeque<MemorySegment> same = free.get(bytes);
-            MemorySegment ring = same == null ? null : same.poll();
+            ArrayDeque<RingMemory> same = free.get(bytes);
+            RingMemory ring = same == null ? null : same.poll();
             if (ring != null) {
                 keptBytes -= bytes;
                 takenBytes += bytes;
@@ -82,8 +82,8 @@ public final class RingPool {
     }
 
     /** Asks for new memory, outside the lock: that may take long. */
-    private MemorySegment allocated(int bytes) {
-        MemorySegment ring = memory.apply(bytes);
+    private RingMemory allocated(int bytes) {
+        RingMemory ring = new RingMemory(memory.apply(RingMemory.HEADROOM_BYTES + bytes));
         lock.lock();
         takenBytes += bytes;
         exhausted = false;
@@ -106,10 +106,10 @@ public final class RingPool {
         }
     }
 
-    void giveBack(MemorySegment ring) {
+    void giveBack(RingMemory ring) {
         lock.lock();
         try {
-            int bytes = (int) ring.byteSize();
+            int bytes = (int) ring.ring().byteSize();
             takenBytes -= bytes;
             exhausted = false;
             if (keptBytes + bytes <= MOST_KEPT_BYTES) {

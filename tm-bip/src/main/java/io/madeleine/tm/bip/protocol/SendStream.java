@@ -148,6 +148,11 @@ public final class SendStream {
         ring.read(offset, target, position, bytes);
     }
 
+    /** As {@link #copy}, but the bytes stay where they are until the datagram was sent; returns whether they can. */
+    boolean lend(long offset, int bytes, Datagram out) {
+        return ring.lend(offset, bytes, out);
+    }
+
     void acknowledged(long offset, int bytes) {
         if (offset + bytes <= base) {
             return;

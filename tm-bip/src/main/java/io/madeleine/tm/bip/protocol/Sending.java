@@ -12,6 +12,9 @@ final class Sending implements Recovery.Fate {
     /** The least room in a datagram that is worth a STREAM frame. */
     private static final int LEAST_STREAM_ROOM = DatagramLayout.STREAM_BYTES + 8;
 
+    /** Fewer bytes are copied into the datagram: that is as fast as to put its head in front of them and back. */
+    private static final int LEAST_LENT_BYTES = 4_096;
+
     final SendStream[] streams = new SendStream[DatagramLayout.STREAM_COUNT];
     final Recovery recovery;
     private final EndpointSettings settings;
@@ -296,10 +299,20 @@ final class Sending implements Recovery.Fate {
                     .put((byte) i)
                     .putShort((short) length)
                     .putLong(offset);
-            streams[i].copy(offset, out.memory(), bytes.position(), length);
-            bytes.position(bytes.position() + length);
+            if (!isLent(i, offset, length, out)) {
+                streams[i].copy(offset, out.memory(), bytes.position(), length);
+                bytes.position(bytes.position() + length);
+            }
             recovery.sent.carries(number, i, offset, length);
         }
+    }
+
+    /** Whether the bytes of the last stream stay in its ring until the datagram was sent. A cipher wants a copy. */
+    private boolean isLent(int stream, long offset, int length, Datagram out) {
+        return stream == streams.length - 1
+                && length >= LEAST_LENT_BYTES
+                && protection == null
+                && streams[stream].lend(offset, length, out);
     }
 
     /** Splits data for several datagrams evenly: none is almost empty, and the receiver works while they leave. */

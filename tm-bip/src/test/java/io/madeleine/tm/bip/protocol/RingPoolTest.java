@@ -29,7 +29,7 @@ class RingPoolTest {
 
     @Test
     void shouldGiveARingOutAgain() {
-        MemorySegment ring = pool.take(BYTES);
+        RingMemory ring = pool.take(BYTES);
         assertEquals(BYTES, pool.takenBytes());
         pool.giveBack(ring);
         assertEquals(0, pool.takenBytes());
@@ -40,7 +40,7 @@ class RingPoolTest {
 
     @Test
     void shouldAskForMemoryAgainOnlyAfterAWhileOrOnceARingHasComeBack() {
-        MemorySegment ring = pool.take(BYTES);
+        RingMemory ring = pool.take(BYTES);
         hasMemory = false;
         assertNoMemory(1);
         hasMemory = true;
@@ -51,7 +51,7 @@ class RingPoolTest {
         assertNoMemory(1);
         pool.giveBack(ring);
         hasMemory = true;
-        assertEquals(2 * BYTES, pool.take(2 * BYTES).byteSize());
+        assertEquals(2 * BYTES, pool.take(2 * BYTES).ring().byteSize());
     }
 
     @Test
@@ -72,7 +72,7 @@ class RingPoolTest {
     @Test
     void shouldKeepNoMoreThanTheNextConnectionsMayNeed() {
         int count = (int) (2 * RingPool.MOST_KEPT_BYTES / BYTES);
-        List<MemorySegment> rings = new ArrayList<>();
+        List<RingMemory> rings = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             rings.add(pool.take(BYTES));
         }

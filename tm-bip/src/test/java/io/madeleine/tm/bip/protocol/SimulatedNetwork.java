@@ -77,7 +77,8 @@ final class SimulatedNetwork {
     void send(long nowNs, int to, Datagram datagram) {
         sentCount[to]++;
         byte[] bytes = new byte[datagram.length()];
-        datagram.bytes().get(0, bytes);
+        datagram.toSend().duplicate().get(bytes);
+        datagram.sent();
         if (nowNs >= darkFromNs && nowNs < darkToNs || random.nextDouble() < loss || bytes.length > largestBytes) {
             lostCount++;
             return;
