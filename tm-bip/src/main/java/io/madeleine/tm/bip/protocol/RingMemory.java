@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The memory of a ring, with room in front of it: the head of a datagram can be put before any byte of the ring, so that
- * the datagram leaves in one piece and its payload is not copied.
+ * The memory of a ring, with room in front of it. The head of a datagram can be put before any byte of the ring, so
+ * the datagram leaves in one piece, and its payload is not copied.
  *
  * <p>Threading: confined to one thread at a time.
  */
