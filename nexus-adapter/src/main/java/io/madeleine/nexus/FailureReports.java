@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.PeerFailedException;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -116,7 +117,12 @@ final class FailureReports {
     /** Reports a message that is no valid request, or whose sender is gone before its end. */
     void notReceived(int peer, Throwable cause) {
         try {
-            log(Level.WARNING, () -> "a message from rank " + peer + " to rank " + rank + " is dropped", cause);
+            boolean isLoss = cause instanceof PeerFailedException; // its text says it all
+            String reason = isLoss ? ": " + cause.getMessage() : "";
+            log(
+                    Level.WARNING,
+                    () -> "a message from rank " + peer + " to rank " + rank + " is dropped" + reason,
+                    isLoss ? null : cause);
         } catch (Throwable _) { // creating the lambda may run out of memory, too
             return;
         }

@@ -1,0 +1,62 @@
+package io.madeleine.nexus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.madeleine.api.PeerFailedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the log says of messages that are dropped. */
+class FailureReportsTest {
+    private final Logger logger = Logger.getLogger("io.madeleine.nexus");
+    private final List<LogRecord> records = new ArrayList<>();
+    private final Handler handler = new Handler() {
+        @Override
+        public void publish(LogRecord logged) {
+            records.add(logged);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+    private final FailureReports reports = new FailureReports(0);
+
+    @BeforeEach
+    void listen() {
+        logger.addHandler(handler);
+    }
+
+    @AfterEach
+    void leave() {
+        logger.removeHandler(handler);
+    }
+
+    @Test
+    void shouldTellInOneLineThatAPeerIsGoneBeforeTheEndOfItsMessage() {
+        reports.notReceived(1, new PeerFailedException(1, "rank 1 has ended"));
+        assertEquals(
+                "a message from rank 1 to rank 0 is dropped: rank 1 has ended",
+                records.getFirst().getMessage());
+        assertNull(records.getFirst().getThrown());
+    }
+
+    @Test
+    void shouldShowWhereAMessageWasFoundToBeWrong() {
+        RuntimeException cause = new NexusException("a request of 3 bytes");
+        reports.notReceived(1, cause);
+        assertEquals(
+                "a message from rank 1 to rank 0 is dropped", records.getFirst().getMessage());
+        assertSame(cause, records.getFirst().getThrown());
+    }
+}
