@@ -258,9 +258,7 @@ final class DynamicSendBmm extends SendBmm {
             byte mark = marks[added - count + i];
             if (mark == 0) {
                 rest.addBlockOf(group, i, 0, group.blockBytes(i));
-            } else if ((mark & EXPRESS) != 0 && copyAside(i)) {
-                rest.add(staging.segment(), staging.offset(), group.blockBytes(i));
-            } else {
+            } else if ((mark & EXPRESS) == 0 || !copyAside(i, rest)) {
                 for (long left = group.blockBytes(i); left > 0; left -= FILLER.byteSize()) {
                     rest.add(FILLER, 0, Math.min(left, FILLER.byteSize()));
                 }
@@ -292,13 +290,31 @@ final class DynamicSendBmm extends SendBmm {
         }
     }
 
-    private boolean copyAside(int i) {
+    /** Adds a copy of a block to the rest of a packet; returns false if the block's memory was freed. */
+    private boolean copyAside(int i, BufferGroup rest) {
+        long bytes = group.blockBytes(i);
         try {
             staging.copy(group, i);
+            rest.add(staging.segment(), staging.offset(), bytes);
             return true;
+        } catch (OutOfMemoryError _) {
+            return copyToHeap(i, bytes, rest);
         } catch (IllegalStateException | WrongThreadException _) {
             ProgressEngine.afterFreedMemory();
             return false; // the memory was freed, which is why the message is aborted
+        }
+    }
+
+    /** A message is often aborted because native memory is short. Then the heap may have some. */
+    private boolean copyToHeap(int i, long bytes, BufferGroup rest) {
+        MemorySegment copy = MemorySegment.ofArray(new byte[(int) bytes]);
+        try {
+            group.copyBlock(i, copy, 0);
+            rest.add(copy, 0, bytes);
+            return true;
+        } catch (IllegalStateException | WrongThreadException _) {
+            ProgressEngine.afterFreedMemory();
+            return false;
         }
     }
 }

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,7 @@ public final class StagingPool {
     private static final int MAX_KEPT_LARGE = 2;
     private static final int SIZES = Integer.numberOfTrailingZeros(MAX_KEPT_PIECE_BYTES / PIECE_BYTES) + 1;
 
+    private final LongFunction<MemorySegment> memory;
     private final Shelf[] shelves = new Shelf[SIZES];
     private final AtomicInteger nextHome = new AtomicInteger();
     private final AtomicLong heldBytes = new AtomicLong();
@@ -38,6 +40,12 @@ public final class StagingPool {
      * allocated.
      */
     public StagingPool() {
+        this(bytes -> Arena.ofAuto().allocate(bytes, Long.BYTES));
+    }
+
+    /** With memory from elsewhere. */
+    StagingPool(LongFunction<MemorySegment> memory) {
+        this.memory = memory;
         for (int i = 0; i < SIZES; i++) {
             shelves[i] = new Shelf(i == 0 ? MAX_KEPT : MAX_KEPT_LARGE);
         }
@@ -103,7 +111,7 @@ public final class StagingPool {
             }
         }
         long pieceBytes = size < SIZES ? (long) PIECE_BYTES << size : bytes;
-        MemorySegment piece = Arena.ofAuto().allocate(pieceBytes, Long.BYTES);
+        MemorySegment piece = memory.apply(pieceBytes);
         heldBytes.addAndGet(pieceBytes);
         return piece;
     }

@@ -28,9 +28,17 @@ class DynamicGroupsTest {
     private static final long GIB = PacketHeader.MAX_PAYLOAD_BYTES;
 
     private final SendLedger ledger = new SendLedger();
-    private final Staging staging = new Staging(new StagingPool());
+    private boolean isMemoryShort;
+    private final Staging staging = new Staging(new StagingPool(this::memory));
     private final SendingLink link = new SendingLink(AggregationMode.ASYMMETRIC, LinkMode.BUFFER_GROUP);
     private final SendBmm bmm = SendBmm.forLink(link, ledger, staging);
+
+    private MemorySegment memory(long bytes) {
+        if (isMemoryShort) {
+            throw new OutOfMemoryError("direct memory, as a test");
+        }
+        return Arena.ofAuto().allocate(bytes, Long.BYTES);
+    }
 
     private int append(String text) {
         return bmm.append(block(text), 0, text.length(), true, false);
@@ -445,6 +453,22 @@ class DynamicGroupsTest {
         link.room = Long.MAX_VALUE;
         assertEquals(LinkStatus.COMPLETE, bmm.flush());
         assertEquals(List.of("packet 0 of message 0, 9 bytes, first: abcdef000"), link.sent);
+    }
+
+    @Test
+    void shouldAbandonAPacketWhenNativeMemoryIsShort() {
+        int bytes = StagingPool.PIECE_BYTES + 1;
+        MemorySegment express = Arena.ofAuto().allocate(bytes).fill((byte) 'a');
+        assertEquals(LinkStatus.COMPLETE, bmm.append(express, 0, bytes, true, true));
+        link.room = PacketHeader.BYTES + 1;
+        assertEquals(LinkStatus.PENDING, bmm.flush());
+        isMemoryShort = true;
+        assertFalse(bmm.abandon());
+        assertFalse(bmm.touches(region(express)), "it is the user's again");
+        express.fill((byte) '?');
+        link.room = Long.MAX_VALUE;
+        assertEquals(LinkStatus.COMPLETE, bmm.flush());
+        assertEquals("packet 0 of message 0, 65537 bytes, first: a[65536 at 0]", link.sent.getLast());
     }
 
     @Test
