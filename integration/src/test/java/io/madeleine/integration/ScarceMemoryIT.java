@@ -106,6 +106,58 @@ class ScarceMemoryIT {
         }
     }
 
+    /** What is sent waits in direct memory until it has arrived, and there is too little for all peers at once. */
+    @Test
+    void shouldSendToMorePeersThanDirectMemorySuffices() throws Exception {
+        try (Processes processes = Ranks.of(5, Receivers.class)
+                .over("bip")
+                .java("-Xmx48m", "-XX:MaxDirectMemorySize=1600k")
+                .start()) {
+            processes.awaitAll(PATIENCE);
+            assertEquals(0, processes.exitCode(), processes::toString);
+            assertEquals(List.of("20"), processes.out(0).linesAfter("sent "));
+            for (int rank = 1; rank < 5; rank++) {
+                assertEquals(List.of("5"), processes.out(rank).linesAfter("received "));
+            }
+            assertTrue(processes.err(0).toString().contains("messages wait to be sent"), processes::toString);
+            assertTrue(processes.err(0).toString().contains("-XX:MaxDirectMemorySize"), processes::toString);
+        }
+    }
+
+    /** Rank 0 sends messages to all, each larger than the window of bip/long; they look at them later. */
+    static final class Receivers {
+        private static final int BYTES = 800_000;
+        private static final int MESSAGES = 5;
+
+        public static void main(String[] args) throws InterruptedException {
+            try (Session session = Session.open(args)) {
+                Channel channel = session.channel();
+                MemorySegment block = MemorySegment.ofArray(new byte[BYTES]);
+                if (session.rank() == 0) {
+                    List<Completion> sent = new ArrayList<>();
+                    Contents.fill(block, 7);
+                    for (int i = 0; i < MESSAGES * (session.size() - 1); i++) {
+                        sent.add(channel.beginPacking(1 + i % (session.size() - 1))
+                                .pack(block)
+                                .endPackingAsync());
+                    }
+                    sent.forEach(each -> each.await(60, SECONDS));
+                    System.out.println("sent " + sent.size());
+                    return;
+                }
+                Thread.sleep(2_000);
+                int received = 0;
+                for (; received < MESSAGES; received++) {
+                    IncomingMessage in = channel.beginUnpacking(60, SECONDS).within(60, SECONDS);
+                    in.unpack(block);
+                    in.endUnpacking();
+                    Contents.check(block, 7, "the block");
+                }
+                System.out.println("received " + received);
+            }
+        }
+    }
+
     /** All send messages to rank 0, which looks at them later. */
     static final class Senders {
         private static final int BYTES = 300_000;

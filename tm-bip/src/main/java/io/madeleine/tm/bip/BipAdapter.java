@@ -288,12 +288,22 @@ final class BipAdapter implements Adapter {
 
     /** A datagram was dropped. Called by the thread that polls. */
     void outOfMemory(OutOfMemoryError why, long nowNs) {
-        if (nowNs - memoryNoticeNs < MEMORY_NOTICE_NS) {
-            return;
+        memoryNotice(
+                "a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
+                        + "); peers repeat what was in them. " + remedy(String.valueOf(why.getMessage())),
+                nowNs);
+    }
+
+    /** A sender waits for memory. Called by the thread that polls. */
+    void lacksMemoryToSend(long nowNs) {
+        memoryNotice("messages wait to be sent for lack of memory. " + remedy("direct"), nowNs);
+    }
+
+    private void memoryNotice(String text, long nowNs) {
+        if (nowNs - memoryNoticeNs >= MEMORY_NOTICE_NS) {
+            memoryNoticeNs = nowNs;
+            notice(text);
         }
-        memoryNoticeNs = nowNs;
-        notice("a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
-                + "); peers repeat what was in them. " + remedy(String.valueOf(why.getMessage())));
     }
 
     /** What mends a lack of memory of which the JVM says this. */
@@ -301,7 +311,7 @@ final class BipAdapter implements Adapter {
         if (why.contains("heap") || why.contains("GC")) {
             return "The heap is full (-Xmx): bip needs up to 16 KiB of it per peer";
         }
-        return "Each peer whose messages wait to be read needs up to " + BipConfig.PATH
+        return "Each peer whose messages wait to be read, or to be sent, needs up to " + BipConfig.PATH
                 + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)";
     }
 

@@ -311,6 +311,23 @@ final class BipConnection implements ProtocolConnection {
         }
     }
 
+    /** Whether a sender waits because there is no memory for what it sends. */
+    boolean waitsForMemory() {
+        lock.lock();
+        try {
+            return lacksMemory();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #waitsForMemory}, under the lock. */
+    private boolean lacksMemory() {
+        BipShortLink small = shortLink;
+        BipLongLink large = longLink;
+        return small != null && small.lacksMemory() || large != null && large.lacksMemory();
+    }
+
     private boolean hasRoomAgain() {
         BipShortLink small = shortLink;
         BipLongLink large = longLink;
@@ -327,6 +344,9 @@ final class BipConnection implements ProtocolConnection {
         long nextNs = endpoint.nextDeadlineNs();
         if (first != null) {
             nextNs = Endpoint.earlier(nextNs, first.endpoint().nextDeadlineNs());
+        }
+        if (lacksMemory()) {
+            nextNs = Endpoint.earlier(nextNs, nowNs + BipProgress.MEMORY_RETRY_NS);
         }
         dueNs = sent ? nextNs : nowNs + BipProgress.RETRY_NS;
         progress.timers().note(dueNs);
@@ -387,6 +407,18 @@ final class BipConnection implements ProtocolConnection {
     /** When a silent peer is to be probed, if somebody waits. */
     long idleProbeAtNs() {
         return closed ? Endpoint.NONE : endpoint.idleProbeAtNs();
+    }
+
+    /** Gives back windows in which nothing is at the moment: others wait for memory. */
+    void giveMemoryBack() {
+        lock.lock();
+        try {
+            if (opening == null) {
+                endpoint.rest();
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Gives back what a quiet connection does not need. */

@@ -58,11 +58,17 @@ final class BipLongLink implements DynamicLink, PostingLink {
     boolean hasRoomAgain() {
         if (awaitsRoom
                 && (connection.isOver()
-                        || headers.room() >= PacketHeader.BYTES && payload.room() >= payload.capacity() / 4)) {
+                        || headers.roomInMemory() >= PacketHeader.BYTES
+                                && payload.roomInMemory() >= payload.capacity() / 4)) {
             awaitsRoom = false;
             return true;
         }
         return false;
+    }
+
+    /** Whether a sender waits because there is no memory for what it sends. Under the lock. */
+    boolean lacksMemory() {
+        return awaitsRoom && (headers.lacksMemory() || payload.lacksMemory());
     }
 
     // ---- sending
@@ -102,7 +108,7 @@ final class BipLongLink implements DynamicLink, PostingLink {
     }
 
     private boolean append(long header) {
-        if (headers.room() < PacketHeader.BYTES) {
+        if (headers.roomInMemory() < PacketHeader.BYTES) {
             return false;
         }
         headers.appendLong(header);

@@ -24,6 +24,9 @@ final class BipProgress implements ProgressSource {
     /** When the system takes no datagram, the next attempt comes after this time. */
     static final long RETRY_NS = 100_000;
 
+    /** A sender for whose bytes there is no memory tries again after this time. */
+    static final long MEMORY_RETRY_NS = 10_000_000;
+
     /** One poll takes at most this many datagrams, so that timers and other networks get their turn. */
     private static final int MOST_DATAGRAMS = 64;
 
@@ -357,21 +360,34 @@ final class BipProgress implements ProgressSource {
         touchRaised();
         work += flushTouched(nowNs);
         noteGrants();
+        boolean isMemoryShort = false;
         for (BipConnection each : connections.all()) {
             long dueNs = each.dueNs();
             if (dueNs != Endpoint.NONE && dueNs - nowNs <= 0) {
                 work += each.flush(nowNs, false) ? 1 : 0;
+                isMemoryShort |= each.waitsForMemory();
             } else {
                 timers.note(dueNs);
             }
         }
         timers.note(port.nextDeadlineNs());
+        if (isMemoryShort) {
+            memoryIsShort(nowNs);
+        }
         if (timers.end(nowNs)) {
             for (BipConnection each : connections.all()) {
                 each.rest();
             }
         }
         return work;
+    }
+
+    /** Senders wait for memory: what others do not need now is for them. */
+    private void memoryIsShort(long nowNs) {
+        adapter.lacksMemoryToSend(nowNs);
+        for (BipConnection each : connections.all()) {
+            each.giveMemoryBack();
+        }
     }
 
     /** Probes peers that have been silent: somebody waits, perhaps for one of them. */

@@ -57,7 +57,7 @@ final class BipShortLink implements OneStepLink {
     // ---- sending
 
     private boolean hasRoomFor(int payloadBytes) {
-        return out.room() >= PacketHeader.BYTES + payloadBytes;
+        return out.roomInMemory() >= PacketHeader.BYTES + payloadBytes;
     }
 
     /** Whether a sender that had to wait can continue. Under the lock. */
@@ -69,6 +69,11 @@ final class BipShortLink implements OneStepLink {
         return false;
     }
 
+    /** Whether a sender waits because there is no memory for what it sends. Under the lock. */
+    boolean lacksMemory() {
+        return awaitsRoom && out.lacksMemory();
+    }
+
     @Override
     public long claim() {
         connection.lock();
@@ -77,7 +82,9 @@ final class BipShortLink implements OneStepLink {
                 return LinkStatus.CLOSED;
             }
             awaitsRoom = !hasRoomFor(capabilities.bufferBytes());
-            if (awaitsRoom) {
+            if (lacksMemory()) {
+                connection.flushLocked(); // sets the time of the next attempt
+            } else if (awaitsRoom) {
                 connection.flushForRoom();
             }
             return awaitsRoom ? LinkStatus.PENDING : 0;

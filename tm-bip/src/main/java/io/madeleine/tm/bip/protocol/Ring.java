@@ -39,6 +39,23 @@ final class Ring {
         return taken.ring();
     }
 
+    /** Whether the ring has its memory, or gets it now. */
+    boolean hasMemory() {
+        if (memory == null) {
+            try {
+                MemorySegment _ = memory();
+            } catch (OutOfMemoryError _) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the ring has its memory. */
+    boolean isHeld() {
+        return memory != null;
+    }
+
     int index(long offset) {
         return (int) offset & (capacity - 1);
     }

@@ -31,6 +31,16 @@ public final class SendStream {
         return ring.capacity() - (int) (end - base);
     }
 
+    /** As {@link #room()}; 0 while there is no memory for the window. */
+    public int roomInMemory() {
+        return ring.hasMemory() ? room() : 0;
+    }
+
+    /** Whether the window has no memory; a stream that was empty for a while has none either. */
+    public boolean lacksMemory() {
+        return !ring.isHeld();
+    }
+
     /** The most bytes that can wait to be acknowledged. */
     public int capacity() {
         return ring.capacity();
@@ -38,7 +48,7 @@ public final class SendStream {
 
     /** How many bytes can be appended in one piece at {@link #tailIndex()} of {@link #memory()}. */
     public int pieceRoom() {
-        return ring.piece(end, room());
+        return ring.piece(end, roomInMemory());
     }
 
     /** The memory of the ring; it may be another one after the stream was empty. */
