@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.PeerFailedException;
 import java.lang.System.Logger.Level;
 import java.util.List;
@@ -114,15 +115,19 @@ final class FailureReports {
         }
     }
 
-    /** Reports a message that is no valid request, or whose sender is gone before its end. */
+    /**
+     * Reports a message that is no valid request, or whose sender is gone before its end. One that its sender has
+     * aborted is told as a detail: a stream that is cancelled ends so, and any other sender has had an exception.
+     */
     void notReceived(int peer, Throwable cause) {
         try {
-            boolean isLoss = cause instanceof PeerFailedException; // its text says it all
-            String reason = isLoss ? ": " + cause.getMessage() : "";
+            boolean isAbort = cause instanceof MessageAbortedException;
+            boolean saysAll = isAbort || cause instanceof PeerFailedException;
+            String reason = saysAll ? ": " + cause.getMessage() : "";
             log(
-                    Level.WARNING,
+                    isAbort ? Level.DEBUG : Level.WARNING,
                     () -> "a message from rank " + peer + " to rank " + rank + " is dropped" + reason,
-                    isLoss ? null : cause);
+                    saysAll ? null : cause);
         } catch (Throwable _) { // creating the lambda may run out of memory, too
             return;
         }

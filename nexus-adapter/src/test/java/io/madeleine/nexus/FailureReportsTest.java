@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.PeerFailedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
@@ -48,6 +50,15 @@ class FailureReportsTest {
         assertEquals(
                 "a message from rank 1 to rank 0 is dropped: rank 1 has ended",
                 records.getFirst().getMessage());
+        assertNull(records.getFirst().getThrown());
+    }
+
+    @Test
+    void shouldNotWarnOfAMessageThatItsSenderHasAborted() {
+        logger.setLevel(Level.FINE);
+        reports.notReceived(1, new MessageAbortedException("it was aborted by its sender"));
+        logger.setLevel(null);
+        assertEquals(Level.FINE, records.getFirst().getLevel());
         assertNull(records.getFirst().getThrown());
     }
 
