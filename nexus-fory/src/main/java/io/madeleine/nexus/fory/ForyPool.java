@@ -9,6 +9,8 @@ import java.util.function.BiFunction;
 import org.apache.fory.Fory;
 import org.apache.fory.config.ForyBuilder;
 import org.apache.fory.exception.DeserializationException;
+import org.apache.fory.exception.ForyException;
+import org.apache.fory.exception.InsecureException;
 import org.apache.fory.meta.Encoders;
 import org.apache.fory.serializer.UnknownClass;
 import org.apache.fory.serializer.UnknownClass.UnknownEnum;
@@ -24,6 +26,10 @@ import org.apache.fory.serializer.UnknownClass.UnknownEnum;
  */
 final class ForyPool {
     static final int MAX_DEPTH = 1024;
+
+    private static final String COPY_COLLECTIONS =
+            " Of collections, send copies in an ArrayList, HashSet or HashMap: views"
+                    + " (Arrays.asList, keySet, reversed) and lists of Stream.toList with a null are not carried";
 
     private final ClassLoader loader;
     private final List<Class<?>> classes;
@@ -84,12 +90,36 @@ final class ForyPool {
         fory.register(type, namespace, prefix + (namespace.isEmpty() ? name : name.substring(namespace.length() + 1)));
     }
 
+    /**
+     * Writes a value.
+     *
+     * @throws NexusException if the value, or one in it, is of a class that the interface does not mention
+     */
     byte[] write(Object value) {
-        return DeepStack.call(() -> use(writers, Fory::serialize, value), () -> {
-            byte[] bytes = use(writers, Fory::serialize, value);
-            Object _ = use(readers, Fory::deserialize, bytes); // reading counts the depth, as the other end will do
-            return bytes;
-        });
+        try {
+            return DeepStack.call(() -> use(writers, Fory::serialize, value), () -> {
+                byte[] bytes = use(writers, Fory::serialize, value);
+                Object _ = use(readers, Fory::deserialize, bytes); // reading counts the depth, as the other end will do
+                return bytes;
+            });
+        } catch (ForyException e) {
+            throw explained(e);
+        }
+    }
+
+    /** What Fory's own message advises, to register the class, is not for users. */
+    private static RuntimeException explained(ForyException thrown) {
+        for (Throwable each = thrown; each != null; each = each.getCause()) {
+            String text = String.valueOf(each.getMessage());
+            int end = text.indexOf(" is not registered");
+            if (each instanceof InsecureException && end > 0) {
+                return new NexusException(
+                        "an object of " + text.substring(0, end) + " cannot be sent: the types of the interface do not"
+                                + " mention this class." + COPY_COLLECTIONS,
+                        thrown);
+            }
+        }
+        return thrown;
     }
 
     /**
@@ -114,9 +144,22 @@ final class ForyPool {
     /** What Fory's own message, "Failed to deserialize input", does not say. */
     private static String textOf(Throwable why) {
         String text = String.valueOf(why.getMessage());
+        if (isAboutCollection(why)) {
+            return "a collection cannot be made again: " + why + "." + COPY_COLLECTIONS;
+        }
         return why instanceof IllegalArgumentException && text.startsWith("Enum ")
                 ? "this end lacks a constant of an enum: " + text
                 : "Fory fails, perhaps because the other end has sent a type that this end lacks: " + why;
+    }
+
+    /** Fory writes some collections of the JDK that it cannot read, such as an immutable list with a null. */
+    private static boolean isAboutCollection(Throwable why) {
+        for (Throwable each = why; each != null; each = each.getCause()) {
+            if (each instanceof NullPointerException || each instanceof ArrayStoreException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The class of a stand-in, if it has components: Fory calls them for example {@code shop.Program$Card.number}. */

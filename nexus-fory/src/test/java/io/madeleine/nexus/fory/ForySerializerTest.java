@@ -16,9 +16,12 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -302,5 +305,26 @@ class ForySerializerTest {
             return;
         }
         assertTrue(!read.toString().contains("Unknown[number=2]"), read::toString); // not made
+    }
+
+    sealed interface Shape permits Square {}
+
+    record Square(int side) implements Shape {}
+
+    @Test
+    void shouldSayThatACollectionHasToBeCopied() {
+        ForyPool pool = new ForyPool(getClass().getClassLoader(), List.of(Square.class));
+        assertEquals(List.of(new Square(1)), pool.read(pool.write(List.of(new Square(1)))));
+        List<Shape> view = Arrays.<Shape>asList(new Square(1));
+        NexusException no = assertThrows(NexusException.class, () -> pool.write(view));
+        assertTrue(String.valueOf(no.getMessage()).contains("Shape"), no::toString);
+        assertTrue(String.valueOf(no.getMessage()).contains("send copies in an ArrayList"), no::toString);
+        assertEquals(view, pool.read(pool.write(new ArrayList<>(view))));
+        byte[] withNull = pool.write(Stream.of("a", null).toList());
+        no = assertThrows(NexusException.class, () -> pool.read(withNull));
+        assertTrue(String.valueOf(no.getMessage()).contains("send copies in an ArrayList"), no::toString);
+        byte[] nested = pool.write(Arrays.asList(List.of("a"), List.of("b")));
+        no = assertThrows(NexusException.class, () -> pool.read(nested));
+        assertTrue(String.valueOf(no.getMessage()).contains("send copies in an ArrayList"), no::toString);
     }
 }
