@@ -54,7 +54,7 @@ import picocli.CommandLine.Spec;
             "",
             "Exit codes:",
             "  0  all was measured",
-            "  1  a network that was asked for is off, or a measurement failed",
+            "  1  a network that was asked for is off, a measurement failed, or there is nothing to write",
             "  2  the command line is wrong",
             "",
             "Examples:",
@@ -201,9 +201,7 @@ final class TuneCommand implements Callable<Integer> {
         }
         List<Mechanism> described = Mechanism.of(network.family());
         if (described.size() < 2) {
-            out.println(network.title()
-                    + ": nothing to tune, its modules are not measured against each other (a driver says"
-                    + " how in madeleine.tm." + network.family() + ".tuning of its reference.conf)");
+            out.println(network.title() + ": nothing to tune, its modules are not measured against each other");
             return List.of();
         }
         List<Candidate> candidates = new ArrayList<>();
