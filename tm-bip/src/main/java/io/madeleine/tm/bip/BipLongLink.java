@@ -68,7 +68,7 @@ final class BipLongLink implements DynamicLink, PostingLink {
 
     /** Whether a sender waits because there is no memory for what it sends. Under the lock. */
     boolean lacksMemory() {
-        return awaitsRoom && (headers.lacksMemory() || payload.lacksMemory());
+        return awaitsRoom && (headerIsOut ? payload : headers).lacksMemory();
     }
 
     // ---- sending
