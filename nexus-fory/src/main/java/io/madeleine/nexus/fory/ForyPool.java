@@ -144,8 +144,8 @@ final class ForyPool {
     /** What Fory's own message, "Failed to deserialize input", does not say. */
     private static String textOf(Throwable why) {
         String text = String.valueOf(why.getMessage());
-        if (isAboutCollection(why)) {
-            return "a collection cannot be made again: " + why + "." + COPY_COLLECTIONS;
+        if (cannotBeMade(why)) {
+            return "this end cannot make a value: " + why + ". A constructor may refuse null." + COPY_COLLECTIONS;
         }
         return why instanceof IllegalArgumentException && text.startsWith("Enum ")
                 ? "this end lacks a constant of an enum: " + text
@@ -153,7 +153,7 @@ final class ForyPool {
     }
 
     /** Fory writes some collections of the JDK that it cannot read, such as an immutable list with a null. */
-    private static boolean isAboutCollection(Throwable why) {
+    private static boolean cannotBeMade(Throwable why) {
         for (Throwable each = why; each != null; each = each.getCause()) {
             if (each instanceof NullPointerException || each instanceof ArrayStoreException) {
                 return true;
