@@ -292,13 +292,9 @@ final class DynamicSendBmm extends SendBmm {
 
     /** Adds a copy of a block to the rest of a packet; returns false if the block's memory was freed. */
     private boolean copyAside(int i, BufferGroup rest) {
-        long bytes = group.blockBytes(i);
         try {
-            staging.copy(group, i);
-            rest.add(staging.segment(), staging.offset(), bytes);
+            addCopy(i, group.blockBytes(i), rest);
             return true;
-        } catch (OutOfMemoryError _) {
-            return copyToHeap(i, bytes, rest);
         } catch (IllegalStateException | WrongThreadException _) {
             ProgressEngine.afterFreedMemory();
             return false; // the memory was freed, which is why the message is aborted
@@ -306,15 +302,14 @@ final class DynamicSendBmm extends SendBmm {
     }
 
     /** A message is often aborted because native memory is short. Then the heap may have some. */
-    private boolean copyToHeap(int i, long bytes, BufferGroup rest) {
-        MemorySegment copy = MemorySegment.ofArray(new byte[(int) bytes]);
+    private void addCopy(int i, long bytes, BufferGroup rest) {
         try {
+            staging.copy(group, i);
+            rest.add(staging.segment(), staging.offset(), bytes);
+        } catch (OutOfMemoryError _) {
+            MemorySegment copy = MemorySegment.ofArray(new byte[(int) bytes]);
             group.copyBlock(i, copy, 0);
             rest.add(copy, 0, bytes);
-            return true;
-        } catch (IllegalStateException | WrongThreadException _) {
-            ProgressEngine.afterFreedMemory();
-            return false;
         }
     }
 }

@@ -145,7 +145,9 @@ final class FailureReports {
     /** Logs at a bounded rate. Never throws: its callers have to go on, even if memory is short. */
     private void log(Level level, Supplier<String> text, @Nullable Throwable cause) {
         try {
-            logSome(level, text, cause);
+            if (LOGGER.isLoggable(level)) { // details that nobody reads take no place of warnings
+                logSome(level, text, cause);
+            }
         } catch (Throwable _) { // a failure of the logger must not end what other threads wait for
             return;
         }

@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.PeerFailedException;
@@ -60,6 +61,17 @@ class FailureReportsTest {
         logger.setLevel(null);
         assertEquals(Level.FINE, records.getFirst().getLevel());
         assertNull(records.getFirst().getThrown());
+    }
+
+    @Test
+    void shouldTellOfALossHoweverManyMessagesWereAborted() {
+        for (int i = 0; i < 100; i++) {
+            reports.notReceived(1, new MessageAbortedException("it was aborted by its sender"));
+        }
+        assertTrue(records.isEmpty());
+        reports.notReceived(1, new PeerFailedException(1, "rank 1 has ended"));
+        assertEquals(1, records.size());
+        assertEquals(Level.WARNING, records.getFirst().getLevel());
     }
 
     @Test

@@ -66,6 +66,10 @@ final class BipAdapter implements Adapter {
     /** So long lies between two notices about a lack of memory. */
     private static final long MEMORY_NOTICE_NS = 5_000_000_000L;
 
+    private static final String DIRECT_MEMORY_REMEDY =
+            "Each peer whose messages wait to be read, or to be sent, needs up to " + BipConfig.PATH
+                    + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)";
+
     /** For the last datagrams of connections whose time to linger is over. */
     private static final long GRACE_NS = 100_000_000;
 
@@ -288,22 +292,23 @@ final class BipAdapter implements Adapter {
 
     /** A datagram was dropped. Called by the thread that polls. */
     void outOfMemory(OutOfMemoryError why, long nowNs) {
-        memoryNotice(
-                "a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
-                        + "); peers repeat what was in them. " + remedy(String.valueOf(why.getMessage())),
-                nowNs);
+        if (isMemoryNoticeDue(nowNs)) {
+            notice("a datagram was dropped, and others may be, for lack of memory (" + why.getMessage()
+                    + "); peers repeat what was in them. " + remedy(String.valueOf(why.getMessage())));
+        }
     }
 
     /** A sender waits for memory. Called by the thread that polls. */
     void lacksMemoryToSend(long nowNs) {
-        memoryNotice("messages wait to be sent for lack of memory. " + remedy("direct"), nowNs);
+        if (isMemoryNoticeDue(nowNs)) {
+            notice("messages wait to be sent for lack of memory. " + DIRECT_MEMORY_REMEDY);
+        }
     }
 
-    private void memoryNotice(String text, long nowNs) {
-        if (nowNs - memoryNoticeNs >= MEMORY_NOTICE_NS) {
-            memoryNoticeNs = nowNs;
-            notice(text);
-        }
+    private boolean isMemoryNoticeDue(long nowNs) {
+        boolean isDue = nowNs - memoryNoticeNs >= MEMORY_NOTICE_NS;
+        memoryNoticeNs = isDue ? nowNs : memoryNoticeNs;
+        return isDue;
     }
 
     /** What mends a lack of memory of which the JVM says this. */
@@ -311,8 +316,7 @@ final class BipAdapter implements Adapter {
         if (why.contains("heap") || why.contains("GC")) {
             return "The heap is full (-Xmx): bip needs up to 16 KiB of it per peer";
         }
-        return "Each peer whose messages wait to be read, or to be sent, needs up to " + BipConfig.PATH
-                + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)";
+        return DIRECT_MEMORY_REMEDY;
     }
 
     /** A closed connection is gone, and its peer lacks messages. */

@@ -76,7 +76,7 @@ class OutputTest {
             if (memory != null) {
                 assertEquals(-1, memory.mismatch(arena.allocate(memory.byteSize())), "another's ring was written");
             }
-            datagram.sent();
+            datagram.restoreRing();
             arrived.add(copy);
             return SENT;
         }

@@ -106,7 +106,7 @@ public final class NioPort implements DatagramPort {
             failedSends++; // the network is down, or a firewall forbids it: a datagram that is lost
             return SENT;
         } finally {
-            datagram.sent();
+            datagram.restoreRing();
         }
     }
 

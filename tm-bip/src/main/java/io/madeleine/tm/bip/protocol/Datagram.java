@@ -63,10 +63,7 @@ public final class Datagram {
         return true;
     }
 
-    /**
-     * Copies what lies in a ring to the rest of the datagram. Before the ring changes, this is for each datagram that
-     * was not sent.
-     */
+    /** Copies the bytes that lie in a ring. A datagram that was not sent needs this before the ring may change. */
     public void join() {
         RingMemory ring = tail;
         if (ring != null) {
@@ -82,14 +79,14 @@ public final class Datagram {
         tailBytes = 0;
     }
 
-    /** The sealed datagram in one piece, to be sent; {@link #sent} has to follow at once. */
+    /** The sealed datagram in one piece, to be sent; {@link #restoreRing} has to follow at once. */
     public ByteBuffer toSend() {
         RingMemory ring = tail;
         return ring == null ? bytes : ring.gather(memory, bytes.limit(), tailIndex, tailBytes, displaced);
     }
 
-    /** The bytes of {@link #toSend} were sent, or not: the ring is as it was. */
-    public void sent() {
+    /** Puts back what {@link #toSend} has displaced in the ring, whether the datagram was sent or not. */
+    public void restoreRing() {
         RingMemory ring = tail;
         if (ring != null) {
             ring.restore(displaced, bytes.limit(), tailIndex);

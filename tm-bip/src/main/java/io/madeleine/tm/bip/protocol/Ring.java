@@ -106,7 +106,7 @@ final class Ring {
         }
     }
 
-    /** Ends a datagram with bytes of the ring as they lie there; returns false if they do not lie in one piece. */
+    /** Ends a datagram with bytes of the ring as they lie there; returns false if they cannot stay there. */
     boolean lend(long offset, int bytes, Datagram out) {
         RingMemory taken = memory;
         if (taken == null || piece(offset, bytes) < bytes) {

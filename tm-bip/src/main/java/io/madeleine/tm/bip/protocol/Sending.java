@@ -299,7 +299,7 @@ final class Sending implements Recovery.Fate {
                     .put((byte) i)
                     .putShort((short) length)
                     .putLong(offset);
-            if (!isLent(i, offset, length, out)) {
+            if (!lends(i, offset, length, out)) {
                 streams[i].copy(offset, out.memory(), bytes.position(), length);
                 bytes.position(bytes.position() + length);
             }
@@ -307,8 +307,8 @@ final class Sending implements Recovery.Fate {
         }
     }
 
-    /** Whether the bytes of the last stream stay in its ring until the datagram was sent. A cipher wants a copy. */
-    private boolean isLent(int stream, long offset, int length, Datagram out) {
+    /** Leaves bytes of the last stream in its ring until the datagram was sent, if it can. A cipher wants a copy. */
+    private boolean lends(int stream, long offset, int length, Datagram out) {
         return stream == streams.length - 1
                 && length >= LEAST_LENT_BYTES
                 && protection == null

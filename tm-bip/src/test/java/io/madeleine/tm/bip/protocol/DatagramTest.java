@@ -60,7 +60,7 @@ class DatagramTest {
             assertEquals(expected.length, lent(index, 700));
             byte[] left = new byte[datagram.length()];
             datagram.toSend().duplicate().get(left);
-            datagram.sent();
+            datagram.restoreRing();
             assertArrayEquals(expected, left, "at " + index);
             assertArrayEquals(content, inRing(), "the ring at " + index);
         }
@@ -74,7 +74,7 @@ class DatagramTest {
         ring.memory().fill((byte) 0);
         byte[] left = new byte[datagram.length()];
         datagram.toSend().duplicate().get(left);
-        datagram.sent();
+        datagram.restoreRing();
         assertArrayEquals(expected, left);
         assertArrayEquals(new byte[CAPACITY], inRing(), "nothing was put before bytes of a ring that is another's");
     }

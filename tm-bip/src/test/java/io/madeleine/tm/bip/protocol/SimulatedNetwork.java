@@ -78,7 +78,7 @@ final class SimulatedNetwork {
         sentCount[to]++;
         byte[] bytes = new byte[datagram.length()];
         datagram.toSend().duplicate().get(bytes);
-        datagram.sent();
+        datagram.restoreRing();
         if (nowNs >= darkFromNs && nowNs < darkToNs || random.nextDouble() < loss || bytes.length > largestBytes) {
             lostCount++;
             return;
