@@ -1,6 +1,7 @@
 package io.madeleine.pmm;
 
 import io.madeleine.pmm.spi.Reactor;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +48,7 @@ final class Leading {
     private final VirtualWakeups wakeups;
     private final Sleeping sleeping;
     private final SpareProcessor processor;
+    private final LongSupplier clock;
 
     /** What the leader itself waits on. */
     private @Nullable Waitable own;
@@ -55,7 +57,7 @@ final class Leading {
     private boolean owing;
 
     /** The clock when the leader last read it; good enough for {@link #roundsBeforeClock} more rounds. */
-    private long clockNs = System.nanoTime();
+    private long clockNs;
 
     private int roundsBeforeClock;
 
@@ -69,7 +71,8 @@ final class Leading {
             WaitHintCounts others,
             VirtualWakeups wakeups,
             Sleeping sleeping,
-            SpareProcessor processor) {
+            SpareProcessor processor,
+            LongSupplier clock) {
         this.engine = engine;
         this.lead = lead;
         this.rounds = rounds;
@@ -80,6 +83,8 @@ final class Leading {
         this.wakeups = wakeups;
         this.sleeping = sleeping;
         this.processor = processor;
+        this.clock = clock;
+        this.clockNs = clock.getAsLong();
     }
 
     /** Whether the policy lets threads spin before they sleep. */
@@ -192,6 +197,7 @@ final class Leading {
         boolean leadsForOthers = !inHandler && self instanceof ProgressThread;
         boolean canLend = leadsForOthers && reactor.asksBeforeHandling();
         boolean yieldsEachLook = leadsForOthers && policy.oneProcessor();
+        boolean mayYield = policy.mode() == WaitMode.ADAPTIVE || keepsCarrier || yieldsEachLook;
         boolean isCrowded = policy.mode() == WaitMode.ADAPTIVE && policy.crowded();
         int firstRounds = isCrowded ? 1 : CLOCK_ROUNDS; // idle for no more of them, the leader has just become idle
         long sliceNs = isCrowded ? CROWDED_SLICE_NS : SPIN_SLICE_NS;
@@ -236,47 +242,41 @@ final class Leading {
                 Thread.onSpinWait();
                 continue;
             }
-            WaitHint hint = others.of(on.hint);
-            boolean isIdle = leadsForOthers
-                    && idleRounds > 0
-                    && (engine.isOnlyForDemands() || (canLend && !hasServed && engine.isOnlyForHandlers()));
-            if (isIdle && lead.hasOtherSleeper()) {
-                makeRoom();
-            } else if (isIdle && canLend) {
-                if (!sleepForOthers(self, on, condition)) {
-                    return WaitOutcome.LEAD_IS_GONE;
+            boolean polls = idleRounds == 0
+                    || !leadsForOthers
+                    || !(engine.isOnlyForDemands() || (canLend && !hasServed && engine.isOnlyForHandlers()));
+            if (polls) {
+                WaitHint hint = others.of(on.hint);
+                if (idleRounds == 0 || (mayStay(nowNs) && isPatient(hint, nowNs - idleSinceNs, leadsForOthers))) {
+                    boolean yieldIsDue = nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT || yieldsEachLook;
+                    if (idleRounds > 0 && yieldIsDue && mayYield) {
+                        yieldAtNs = processor.leaveForAMoment() + sliceNs;
+                    } else {
+                        Thread.onSpinWait();
+                    }
+                    continue;
                 }
-            } else if (isIdle) {
-                if (sleep(on, condition, deadlineNs, Long.MAX_VALUE)) {
-                    return WaitOutcome.MET;
-                }
-            } else if (idleRounds == 0 || (mayStay(nowNs) && spends(hint, nowNs - idleSinceNs, leadsForOthers))) {
-                if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier || yieldsEachLook)
-                        && idleRounds > 0
-                        && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT || yieldsEachLook)) {
+                if (policy.mode() == WaitMode.ADAPTIVE
+                        && hint != WaitHint.CPU
+                        && yields < policy.yieldRounds()
+                        && mayStay(nowNs)) {
+                    yields++;
                     yieldAtNs = processor.leaveForAMoment() + sliceNs;
-                } else {
-                    Thread.onSpinWait();
+                    continue;
                 }
-            } else if (policy.mode() == WaitMode.ADAPTIVE
-                    && hint != WaitHint.CPU
-                    && yields < policy.yieldRounds()
-                    && mayStay(nowNs)) {
-                yields++;
-                yieldAtNs = processor.leaveForAMoment() + sliceNs;
-            } else if (lead.hasOtherSleeper()) {
+            }
+            if (lead.hasOtherSleeper()) {
                 makeRoom();
-            } else if (canLend) {
-                awakened = 0;
-                hasServed = false;
+                continue;
+            }
+            awakened = 0;
+            hasServed = false;
+            if (canLend) {
                 if (!sleepForOthers(self, on, condition)) {
                     return WaitOutcome.LEAD_IS_GONE;
                 }
-            } else {
-                awakened = 0;
-                if (sleep(on, condition, deadlineNs, keepsCarrier ? CARRIER_SLEEP_NS : Long.MAX_VALUE)) {
-                    return WaitOutcome.MET;
-                }
+            } else if (sleep(on, condition, deadlineNs, keepsCarrier ? CARRIER_SLEEP_NS : Long.MAX_VALUE)) {
+                return WaitOutcome.MET;
             }
         }
     }
@@ -311,15 +311,15 @@ final class Leading {
 
     long readClock() {
         roundsBeforeClock = CLOCK_ROUNDS;
-        clockNs = System.nanoTime();
+        clockNs = clock.getAsLong();
         return clockNs;
     }
 
     /**
-     * Whether a thread that has been idle for {@code idleNs} should keep spinning. A waiting thread has no other work;
+     * Whether a thread that has been idle for {@code idleNs} should keep polling. A waiting thread has no other work;
      * the session's own thread, if it serves only handlers, may keep the program's threads from a processor.
      */
-    private boolean spends(WaitHint hint, long idleNs, boolean leadsForOthers) {
+    private boolean isPatient(WaitHint hint, long idleNs, boolean leadsForOthers) {
         return switch (policy.mode()) {
             case SPIN -> !leadsForOthers || !engine.isOnlyForHandlers() || idleNs < policy.patienceNs(WaitHint.LATENCY);
             case ADAPTIVE -> idleNs < policy.patienceNs(hint);

@@ -76,8 +76,18 @@ public final class ProgressEngine implements AutoCloseable {
         this.waitList = new WaitList(reactor, hintCounts, wakeups);
         this.demands = demands;
         this.sleeping = new Sleeping(this, lead, rounds, waitList, reactor, demands);
-        this.leading =
-                new Leading(this, lead, rounds, waitList, reactor, policy, hintCounts, wakeups, sleeping, processor);
+        this.leading = new Leading(
+                this,
+                lead,
+                rounds,
+                waitList,
+                reactor,
+                policy,
+                hintCounts,
+                wakeups,
+                sleeping,
+                processor,
+                System::nanoTime);
         this.following = new Following(this, lead, waitList, sleeping);
         this.handlerWaits = new HandlerWaits(this, lead, leading, following, policy.inHandlersNs());
         this.virtualLeader = new VirtualLeader(this, leading, wakeups, name);
