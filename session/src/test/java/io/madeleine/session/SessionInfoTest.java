@@ -117,6 +117,7 @@ class SessionInfoTest {
                 "madeleine.networks = [\"scii\"]",
                 "there is no scii; did you mean sci?");
         assertRefused(Map.of("networks", List.of()), "madeleine.networks = []", "the list is empty");
+        assertRefused(Map.of("networks", List.of("sci", "tcp", "sci")), "madeleine.networks", "sci is there twice");
         for (String remedy : List.of("io.madeleine:madeleine", "requires io.madeleine", "a fat jar joins")) {
             assertRefused(Map.of("channels.default.network", "tcp"), "network = \"tcp\"", remedy);
         }

@@ -68,7 +68,11 @@ public final class NamedNetworks {
             SessionConfig config, List<String> known, List<String> existing, ConfigReader reader) {
         Set<String> named = new TreeSet<>(known);
         named.addAll(ConfigSources.usualNetworks());
+        Set<String> seen = new TreeSet<>();
         for (String network : config.networks()) {
+            if (!seen.add(network)) {
+                throw reader.wrong(NETWORKS, "each network once; " + network + " is there twice");
+            }
             if (!named.contains(network)) {
                 throw reader.wrong(
                         NETWORKS,
