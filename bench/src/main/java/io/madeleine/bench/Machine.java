@@ -17,6 +17,7 @@ import java.util.stream.Stream;
  * @param pinned whether each process had a processor of its own
  * @param rounds how many rounds
  * @param seconds how long a row took
+ * @param settings the settings that were given; empty without any
  * @param calibration how quiet the machine was
  * @param selection by network, which transmission module takes which block
  */
@@ -25,6 +26,7 @@ record Machine(
         boolean pinned,
         int rounds,
         double seconds,
+        String settings,
         Noise calibration,
         Map<String, List<String>> selection) {
     private static final Path CPU = Path.of("/proc/cpuinfo");
@@ -51,6 +53,7 @@ record Machine(
                 .truth("pinned", pinned)
                 .whole("rounds", rounds)
                 .number("seconds", seconds)
+                .text("settings", settings)
                 .number("calibrationSpread", calibration.spread())
                 .truth("noisy", calibration.most())
                 .numbers(

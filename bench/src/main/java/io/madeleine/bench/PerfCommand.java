@@ -377,6 +377,7 @@ final class PerfCommand implements Callable<Integer> {
                 pin && Pinning.unavailable().isEmpty(),
                 rounds,
                 seconds,
+                settings.words(),
                 run.noise(),
                 selection);
     }

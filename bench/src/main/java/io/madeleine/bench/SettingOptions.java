@@ -54,6 +54,16 @@ final class SettingOptions {
         return sessions().arguments();
     }
 
+    /** The settings as people read them; empty without any. */
+    String words() {
+        List<String> words = new ArrayList<>(settings);
+        conf.ifPresent(file -> words.addFirst("--conf " + file));
+        if (noNative) {
+            words.add("--no-native");
+        }
+        return String.join(" ", words);
+    }
+
     /** What the measuring processes are started with. */
     ProtocolSubject.Setup setup() {
         return new ProtocolSubject.Setup(sessions());

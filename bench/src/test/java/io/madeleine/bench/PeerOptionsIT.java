@@ -54,7 +54,7 @@ class PeerOptionsIT {
     void shouldTakeMessagesFromMemoryThatNoCacheHolds() {
         PerfCall run =
                 PerfCall.of("--protocol tcp --peers c-tcp --wait spin,block --sizes 100 --pattern latency --rounds 1"
-                        + " --seconds 0.05 --machine --json - --buffers rotate");
+                        + " --seconds 0.05 --machine --json - --buffers rotate --set tm.tcp.no-delay=true --no-native");
         assertEquals(0, run.code(), run.err());
         Set<String> found = new TreeSet<>();
         for (Config row : run.rows().subList(1, run.rows().size())) {
@@ -65,6 +65,7 @@ class PeerOptionsIT {
         }
         assertTrue(found.containsAll(Set.of("tcp spin", "tcp block")), found.toString());
         assertEquals("spin,block", run.rows().getFirst().getString("wait"));
+        assertEquals("tm.tcp.no-delay=true --no-native", run.rows().getFirst().getString("settings"));
     }
 
     @Test

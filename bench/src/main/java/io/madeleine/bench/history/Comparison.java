@@ -30,7 +30,8 @@ record Comparison(List<Run> earlier, List<Change> changes, int added, int gone) 
     private static final List<String> SETUP = List.of("cpu", "cores", "wait", "pinned");
 
     /** The facts that may differ; the comparison says so. */
-    private static final List<String> WORTH_SAYING = List.of("madeleine", "java", "kernel", "rounds", "seconds");
+    private static final List<String> WORTH_SAYING =
+            List.of("madeleine", "java", "kernel", "rounds", "seconds", "settings");
 
     private static final String LINE = "%-18s %-10s %8s %12s %12s %9s %8s  %s";
 
@@ -69,13 +70,14 @@ record Comparison(List<Run> earlier, List<Change> changes, int added, int gone) 
     private static List<String> differences(List<String> keys, Machine before, Machine now) {
         return keys.stream()
                 .filter(key -> !before.fact(key).equals(now.fact(key)))
-                .map(key -> Machine.title(key).toLowerCase(Locale.ROOT) + " " + shown(before.fact(key)) + " before, "
-                        + shown(now.fact(key)) + " now")
+                .map(key -> Machine.title(key).toLowerCase(Locale.ROOT) + " " + shown(key, before) + " before, "
+                        + shown(key, now) + " now")
                 .toList();
     }
 
-    private static String shown(String fact) {
-        return fact.isEmpty() ? "unknown" : fact;
+    private static String shown(String key, Machine machine) {
+        String fact = machine.fact(key);
+        return fact.isEmpty() ? key.equals("settings") ? "none" : "unknown" : fact;
     }
 
     long regressions() {

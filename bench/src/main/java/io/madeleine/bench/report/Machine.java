@@ -33,6 +33,7 @@ public record Machine(Map<String, String> facts, Map<String, List<String>> selec
         KNOWN.put("pinned", "Pinned");
         KNOWN.put("rounds", "Rounds");
         KNOWN.put("seconds", "Seconds per row");
+        KNOWN.put("settings", "Settings");
         KNOWN.put("calibrationSpread", "Calibration spread");
         KNOWN.put("noisy", "Noisy");
     }

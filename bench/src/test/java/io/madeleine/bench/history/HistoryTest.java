@@ -159,6 +159,16 @@ class HistoryTest {
     }
 
     @Test
+    void shouldSayThatTheSettingsDiffer() throws Exception {
+        keep(MACHINE, latency(1, 0));
+        String set = MACHINE.replace("}", ",\"settings\":\"tm.sci.ring=4KiB\"}");
+        assertEquals(0, compare(rows(set, latency(1, 0))), err);
+        assertTrue(out.contains("settings none before, tm.sci.ring=4KiB now"), out);
+        assertEquals(0, compare(rows(MACHINE.replace("}", ",\"settings\":\"\"}"), latency(1, 0))), err);
+        assertFalse(out.contains("settings"), out);
+    }
+
+    @Test
     void shouldPassOverRunsOfAnotherSetUpAndSayWhatElseIsNew() throws Exception {
         keep(MACHINE.replace("\"25\"", "\"24\""), latency(1, 0));
         keep(MACHINE.replace("spin", "block"), latency(30, 0));
