@@ -40,7 +40,17 @@ record KeptRuns(Path folder) {
         while (!Files.exists(there) && there.getParent() != null) {
             there = there.getParent();
         }
-        return !folder.toString().isEmpty() && Files.isDirectory(there) && Files.isWritable(there);
+        return !folder.toString().isEmpty() && Files.isDirectory(there) && takesFiles(there);
+    }
+
+    /** Tries it: the superuser may write everywhere, but some file systems take no files. */
+    private static boolean takesFiles(Path there) {
+        try {
+            Files.delete(Files.createTempFile(there, "madeleine", ".jsonl"));
+            return true;
+        } catch (IOException _) {
+            return false;
+        }
     }
 
     /** Keeps a run. */

@@ -3,6 +3,7 @@ package io.madeleine.bench.history;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.bench.PerfTool;
 import io.madeleine.bench.report.Samples;
@@ -77,6 +78,13 @@ class HistoryTest {
         Path deep = history.resolve("a/b");
         assertEquals(0, perf(rows(MACHINE, latency(10, 0.1)), "--save", deep.toString()), err);
         assertTrue(Files.isDirectory(deep));
+    }
+
+    @Test
+    void shouldRefuseAFolderOfAFileSystemThatTakesNoFiles() {
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "there is no such file system here");
+        assertEquals(2, perf(directory.resolve("missing rows"), "--save", "/proc/kept"), err);
+        assertTrue(err.contains("--save /proc/kept cannot be written"), err);
     }
 
     @Test
