@@ -33,6 +33,10 @@ public final class Arguments {
     private static final int MOST_AT_ONCE_BYTES = 1 << 14;
 
     private static final int INITIAL_BYTES = 128;
+
+    /** Some JVMs make no longer arrays. */
+    private static final int MAX_BYTES = Integer.MAX_VALUE - 64;
+
     private static final int INITIAL_BULKS = 2;
     private static final long NO_DEADLINE = Long.MAX_VALUE;
 
@@ -116,11 +120,11 @@ public final class Arguments {
 
     private void grow(int bytes) {
         long needed = (long) end + bytes;
-        if (needed > Integer.MAX_VALUE) {
+        if (needed > MAX_BYTES) {
             throw new IllegalArgumentException("the small arguments of a request take " + needed
                     + " bytes: expected less than 2 GiB; put large ones as arrays or segments");
         }
-        long size = Math.min(Math.max(needed, 2L * memory.size()), Integer.MAX_VALUE - 64);
+        long size = Math.min(Math.max(needed, 2L * memory.size()), MAX_BYTES);
         Bytes grown = Bytes.allocate((int) size);
         MemorySegment.copy(memory.segment(), 0, grown.segment(), 0, end);
         memory = grown;

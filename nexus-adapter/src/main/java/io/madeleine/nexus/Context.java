@@ -91,16 +91,21 @@ public final class Context implements AutoCloseable {
         }
         ScopedValueSearch.ensureMade();
         Node.claim(channels);
-        Context context = new Context(channels, options);
+        Context context = null;
         try {
+            context = new Context(channels, options);
             setup.accept(context);
+            context.node.start();
+            return context;
         } catch (Throwable e) {
-            context.attaching.closing();
-            context.node.giveUp();
+            if (context == null) {
+                Node.disclaim(channels);
+            } else {
+                context.attaching.closing();
+                context.node.giveUp();
+            }
             throw e;
         }
-        context.node.start();
-        return context;
     }
 
     Node node() {

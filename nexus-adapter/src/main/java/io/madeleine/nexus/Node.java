@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
 import io.madeleine.nexus.wire.ArgumentMemory;
@@ -46,6 +47,7 @@ final class Node {
     private final FailureReports failures;
     private final Workers workers;
     private final Nodes nodes;
+    private final Losses losses;
     private final Endpoints endpoints;
     private final Grants grants;
     private final Inbound inbound;
@@ -71,6 +73,7 @@ final class Node {
         this.failures = new FailureReports(session.rank());
         this.workers = new Workers(options, session);
         this.nodes = new Nodes(this, channels, routeSources);
+        this.losses = new Losses(nodes);
         this.endpoints = new Endpoints(context);
         this.inbound = new Inbound(this);
         Endpoint system = endpoints.system();
@@ -105,18 +108,45 @@ final class Node {
         }
     }
 
+    /** Undoes {@link #claim} for channels without a node. */
+    static void disclaim(List<Channel> channels) {
+        // the other processes do not count a context that has failed here
+        channels.forEach(channel -> GENERATIONS.computeIfPresent(channel, (_, generation) -> generation - 1));
+        channels.forEach(IN_USE::remove);
+    }
+
     /** Begins to receive requests. */
     void start() {
         channels.forEach(inbound::receiveFrom);
-        session.onPeerFailure((rank, cause) -> nodes.get(rank).lostBySession(String.valueOf(cause.getMessage())));
+        session.onPeerFailure(losses);
     }
 
     /** Releases a context that has never been started. */
     void giveUp() {
         inbound.close();
-        // the other processes do not count a context that has failed here
-        channels.forEach(channel -> GENERATIONS.put(channel, generation - 1));
-        channels.forEach(IN_USE::remove);
+        losses.forget();
+        disclaim(channels);
+    }
+
+    /** Hears of lost peers. The session keeps it until it closes, so it must not keep a closed context. */
+    private static final class Losses implements Session.PeerFailureListener {
+        private volatile @Nullable Nodes nodes;
+
+        Losses(Nodes nodes) {
+            this.nodes = nodes;
+        }
+
+        @Override
+        public void peerFailed(int rank, PeerFailedException cause) {
+            Nodes concerned = nodes;
+            if (concerned != null) {
+                concerned.get(rank).lostBySession(String.valueOf(cause.getMessage()));
+            }
+        }
+
+        void forget() {
+            nodes = null;
+        }
     }
 
     // ---- parts
@@ -349,6 +379,7 @@ final class Node {
             listeners.forEach(each -> steps.add(each::closed));
             steps.add(() -> nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed")));
             steps.add(inbound::close);
+            steps.add(losses::forget);
             steps.add(() -> channels.forEach(IN_USE::remove));
             runAll(steps);
         }

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.madeleine.api.Channel;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.nexus.wire.RequestLayout;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -66,6 +68,45 @@ class SuccessiveContextsTest {
             assertThrows(DeadlineExceededException.class, () -> next.barrier(Duration.ofMillis(50)));
             next.close();
             other.close();
+        }
+    }
+
+    /** A program may open any number of contexts during a session. */
+    @Test
+    void shouldNotKeepAContextThatHasBeenClosed() {
+        try (World world = new World("sci", 2, _ -> {})) {
+            WeakReference<Context> closed = closedAndReplaced(world);
+            World.await(() -> {
+                System.gc();
+                return closed.refersTo(null);
+            });
+            world.contexts.getLast().close();
+        }
+    }
+
+    private static WeakReference<Context> closedAndReplaced(World world) {
+        Context first = world.contexts.set(0, null);
+        Channel channel = first.node().session().channel();
+        first.close();
+        world.contexts.set(0, open(channel));
+        return new WeakReference<>(first);
+    }
+
+    @Test
+    void shouldLeaveAChannelFreeWhoseContextCouldNotBeMade() {
+        try (World world = new World("sci", 2, _ -> {})) {
+            Channel channel = world.of(0).node().session().channel();
+            Channel scarce = (Channel) Proxy.newProxyInstance(
+                    Channel.class.getClassLoader(), new Class<?>[] {Channel.class}, (self, method, arguments) ->
+                            switch (method.getName()) {
+                                case "newSignal" -> throw new OutOfMemoryError("a test says so");
+                                case "equals" -> self == arguments[0];
+                                case "hashCode" -> System.identityHashCode(self);
+                                default -> method.invoke(channel, arguments);
+                            });
+            for (int i = 0; i < 2; i++) {
+                assertThrows(OutOfMemoryError.class, () -> open(scarce));
+            }
         }
     }
 
