@@ -72,6 +72,24 @@ class LockedMemoryIT {
         }
     }
 
+    /** What via/registered needs beyond what a connection takes when it opens. */
+    @ParameterizedTest
+    @CsvSource({"shm, 1024", "tcp;ofi_rxm, 2048", "net, 4096"})
+    void shouldSayWhatTheLimitIsWhereBuffersOfMediumBlocksDoNotFit(String provider, int kib) throws Exception {
+        Ranks ranks = limited(provider, kib)
+                .with("tm.via.registered.from=2KiB")
+                .with("tm.via.registered.message=1MiB")
+                .with("tm.via.rdma.from=off");
+        try (Processes processes = ranks.start()) {
+            processes.awaitAll(PATIENCE);
+            String said = processes.err(0).toString() + processes.err(1);
+            assertTrue(
+                    said.contains("cannot be registered: 1048576 bytes cannot be locked in memory: the limit of locked"
+                            + " memory is " + kib + " KiB; raise it with ulimit -l"),
+                    processes::toString);
+        }
+    }
+
     static final class Program {
         private static final List<Integer> SIZES = List.of(8, 4_096, 65_536, 1 << 20, 16 << 20, 100, (9 << 20) + 1);
 

@@ -248,10 +248,15 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
 
     private ViaConnection newConnection(byte[] peerName, String remote) {
         long peer = peers.use(peerName);
-        ViaConnection made =
-                connections.add((number, token) -> new ViaConnection(this, number, token, peer, remote, sizes));
-        lines.add(made.line());
-        return made;
+        try {
+            ViaConnection made =
+                    connections.add((number, token) -> new ViaConnection(this, number, token, peer, remote, sizes));
+            lines.add(made.line());
+            return made;
+        } catch (RuntimeException | Error e) { // its buffers cannot be registered, for instance
+            releasePeer(peer);
+            throw e;
+        }
     }
 
     void closeChannel(String channel) {

@@ -4,6 +4,7 @@ import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.Flags;
 import io.madeleine.tm.via.ffi.IoVector;
 import io.madeleine.tm.via.port.Completion;
@@ -34,6 +35,7 @@ final class RegisteredReceiver implements Completion, PacketReceiver {
 
     private final ViaConnection connection;
     private final ViaPort port;
+    private final RegionUses regions;
     private final Credits credits;
     private final int window;
     private final int pieceBytes;
@@ -69,6 +71,7 @@ final class RegisteredReceiver implements Completion, PacketReceiver {
     RegisteredReceiver(ViaConnection connection, RegionUses regions, Credits credits, int window, int pieceBytes) {
         this.connection = connection;
         this.port = connection.port();
+        this.regions = regions;
         this.credits = credits;
         this.window = window;
         this.pieceBytes = pieceBytes;
@@ -274,10 +277,10 @@ final class RegisteredReceiver implements Completion, PacketReceiver {
         int slot = slot(posted);
         positions[slot] = postedEnd;
         lengths[slot] = bytes;
-        if (isExpected(memories[slot], bytes)) {
+        if (useExpected(memories[slot], bytes)) {
             userCount++;
-        } else {
-            useChunk(slot);
+        } else if (!useChunk(slot)) {
+            return false;
         }
         if (!post(posted)) {
             endMemory(slot);
@@ -290,7 +293,7 @@ final class RegisteredReceiver implements Completion, PacketReceiver {
     }
 
     /** Begins to use the expected blocks for the next piece; false if they are not all usable. */
-    private boolean isExpected(PieceMemory memory, int bytes) {
+    private boolean useExpected(PieceMemory memory, int bytes) {
         long end = postedEnd + bytes;
         long at = postedEnd;
         for (int i = 0; at < end; i++) {
@@ -308,13 +311,20 @@ final class RegisteredReceiver implements Completion, PacketReceiver {
         return true;
     }
 
-    private void useChunk(int slot) {
+    /** Begins to use the chunk of a slot; false if it cannot be registered, which ends the connection. */
+    private boolean useChunk(int slot) {
         Slab chunk = chunks[slot];
         if (chunk == null) {
-            chunk = port.newSlab(pieceBytes, Flags.FI_RECV);
+            try {
+                chunk = regions.makingRoom(() -> port.newSlab(pieceBytes, Flags.FI_RECV));
+            } catch (FabricException e) {
+                connection.lost("memory for what it sends cannot be registered: " + e.getMessage());
+                return false;
+            }
             chunks[slot] = chunk;
         }
         memories[slot].useOwn(chunk.memory(), lengths[slot], chunk.descriptor());
+        return true;
     }
 
     /** Posts the receive of a piece; false if it has to be tried again. */
@@ -343,8 +353,7 @@ final class RegisteredReceiver implements Completion, PacketReceiver {
         follows = false;
         for (int piece = first; piece != posted && !follows && !connection.isOver(); piece++) {
             if (states[slot(piece)] == State.ENDED) {
-                useChunk(slot(piece));
-                boolean _ = post(piece);
+                boolean _ = useChunk(slot(piece)) && post(piece);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.madeleine.tm.via.link;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.Flags;
 import io.madeleine.tm.via.ffi.IoVector;
 import io.madeleine.tm.via.port.Completion;
@@ -26,6 +27,7 @@ final class RegisteredSender implements Completion, PacketSender {
     private final ViaConnection connection;
     private final Lane lane;
     private final ViaPort port;
+    private final RegionUses regions;
     private final Credits credits;
     private final int firstSlot;
     private final int window;
@@ -69,6 +71,7 @@ final class RegisteredSender implements Completion, PacketSender {
         this.connection = connection;
         this.lane = lane;
         this.port = connection.port();
+        this.regions = regions;
         this.credits = credits;
         this.firstSlot = firstSlot;
         this.window = window;
@@ -167,6 +170,9 @@ final class RegisteredSender implements Completion, PacketSender {
             return false;
         }
         Slab chunk = chunk(operation);
+        if (chunk == null) {
+            return false;
+        }
         fill(chunk, group, bytes);
         memory.useOwn(chunk.memory(), bytes, chunk.descriptor());
         if (!begin(memory, bytes, operation)) {
@@ -217,10 +223,16 @@ final class RegisteredSender implements Completion, PacketSender {
         }
     }
 
-    private Slab chunk(int operation) {
+    /** Returns the chunk of an operation; null if it cannot be registered, which ends the connection. */
+    private @Nullable Slab chunk(int operation) {
         Slab chunk = chunks[operation];
         if (chunk == null) {
-            chunk = port.newSlab(pieceBytes, Flags.FI_SEND);
+            try {
+                chunk = regions.makingRoom(() -> port.newSlab(pieceBytes, Flags.FI_SEND));
+            } catch (FabricException e) {
+                connection.lost("memory for what is sent to it cannot be registered: " + e.getMessage());
+                return null;
+            }
             chunks[operation] = chunk;
         }
         return chunk;

@@ -1,5 +1,6 @@
 package io.madeleine.tm.via.remote;
 
+import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.Flags;
 import io.madeleine.tm.via.port.Completion;
 import io.madeleine.tm.via.port.MessageFlyweight;
@@ -51,14 +52,23 @@ final class RemoteSender implements Completion {
         return behind;
     }
 
+    /**
+     * Takes memory for messages if there is none yet; no message of another process is answered before.
+     *
+     * @throws FabricException if it cannot be registered
+     */
+    synchronized void open() {
+        if (slab == null) {
+            slab = port.newSlab((long) SLOTS * SLOT_BYTES, Flags.FI_SEND);
+            firstOperation = port.newOperations(this, SLOTS);
+        }
+    }
+
     /** Sends a message to a peer that is in use; it stays so until the message has left. */
     void send(long peer, RemoteMessage message) {
-        home.keepPeer(peer);
         synchronized (this) {
-            if (slab == null) {
-                slab = port.newSlab((long) SLOTS * SLOT_BYTES, Flags.FI_SEND);
-                firstOperation = port.newOperations(this, SLOTS);
-            }
+            open();
+            home.keepPeer(peer);
             queue.add(new Queued(peer, message, System.nanoTime()));
             behind = true;
         }

@@ -209,11 +209,19 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         return export;
     }
 
+    /** Takes memory for messages of other processes, and for the answers, if there is none yet. */
     private synchronized void reserve() {
-        if (!reserved) {
-            home.port().receives().reserve(RECEIVES);
-            reserved = true;
+        if (reserved) {
+            return;
         }
+        try {
+            sender.open();
+            home.port().receives().reserve(RECEIVES);
+        } catch (FabricException e) {
+            throw new RemoteMemoryException(
+                    Kind.EXHAUSTED, "there is no memory for messages about remote memory: " + e.getMessage());
+        }
+        reserved = true;
     }
 
     private void end(ViaExport export, long timeoutNs) {
@@ -458,6 +466,7 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
         }
         boolean holds = false;
         try {
+            sender.open(); // first: an export must have no holder that hears nothing
             Optional<RemoteMessage.Place> place = export == null
                     ? Optional.empty()
                     : export.attach(new ViaExport.Holder(peer, message.number(), message.address()));
