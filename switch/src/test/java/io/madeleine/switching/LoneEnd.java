@@ -23,7 +23,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a connection that nobody polls but the test, over two links that the test scripts: blocks of up to {@link
@@ -59,6 +61,9 @@ final class LoneEnd implements ReceiveContext, AutoCloseable {
     volatile boolean hidesArrivals;
     volatile long peerTimeoutNs = 60_000_000_000L;
     volatile Runnable onInterest = () -> {};
+
+    /** Thrown once, by the next object of a message that is made. */
+    final AtomicReference<@Nullable Error> thrownByMaker = new AtomicReference<>();
 
     private final Channel channel = (Channel)
             Proxy.newProxyInstance(Channel.class.getClassLoader(), new Class<?>[] {Channel.class}, (_, _, _) -> "lone");
@@ -244,6 +249,10 @@ final class LoneEnd implements ReceiveContext, AutoCloseable {
 
     @Override
     public ProgressEngine engine() {
+        Error thrown = thrownByMaker.getAndSet(null);
+        if (thrown != null) {
+            throw thrown;
+        }
         return engine;
     }
 

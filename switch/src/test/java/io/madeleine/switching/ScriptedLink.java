@@ -11,6 +11,7 @@ import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -34,12 +35,15 @@ class ScriptedLink implements StaticLink {
         }
     }
 
-    private final TransmissionCapabilities capabilities;
+    private final String id;
+    private final long maxBlockBytes;
     private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
     final Deque<Packet> packets = new ConcurrentLinkedDeque<>();
 
-    /** The headers of what was sent. */
+    /** The headers of what was sent, and its contents. */
     final List<Long> sent = new CopyOnWriteArrayList<>();
+
+    final List<MemorySegment> contents = new CopyOnWriteArrayList<>();
 
     final AtomicInteger announcements = new AtomicInteger();
 
@@ -52,6 +56,10 @@ class ScriptedLink implements StaticLink {
     volatile @Nullable Throwable thrownBySender;
     volatile @Nullable Throwable thrownByReceiver;
     volatile Runnable onFront = () -> {};
+    volatile Runnable onClaim = () -> {};
+
+    /** Set before a half is made. */
+    volatile AggregationMode aggregation = AggregationMode.ASYMMETRIC;
 
     /** Calls of the receiving half. */
     final AtomicInteger looks = new AtomicInteger();
@@ -60,19 +68,20 @@ class ScriptedLink implements StaticLink {
     volatile boolean violated;
 
     ScriptedLink(String id, long maxBlockBytes) {
-        this.capabilities = new TransmissionCapabilities(
-                id,
-                BufferMode.STATIC,
-                LinkMode.BUFFER_GROUP,
-                AggregationMode.ASYMMETRIC,
-                maxBlockBytes,
-                BUFFER_BYTES,
-                "as a test says");
+        this.id = id;
+        this.maxBlockBytes = maxBlockBytes;
     }
 
     @Override
     public TransmissionCapabilities capabilities() {
-        return capabilities;
+        return new TransmissionCapabilities(
+                id,
+                BufferMode.STATIC,
+                LinkMode.BUFFER_GROUP,
+                aggregation,
+                maxBlockBytes,
+                BUFFER_BYTES,
+                "as a test says");
     }
 
     private static void fail(@Nullable Throwable thrown) {
@@ -142,6 +151,7 @@ class ScriptedLink implements StaticLink {
 
     @Override
     public long claim() {
+        onClaim.run();
         fail(thrownBySender);
         return room.get() > 0 ? 0 : full;
     }
@@ -154,6 +164,8 @@ class ScriptedLink implements StaticLink {
     @Override
     public void commit(long header) {
         room.decrementAndGet();
+        contents.add(MemorySegment.ofArray(
+                buffer.asSlice(0, PacketHeader.payloadBytes(header)).toArray(ValueLayout.JAVA_BYTE)));
         sent.add(header);
     }
 

@@ -16,18 +16,25 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.SendTask;
+import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Step;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.Region;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -729,8 +736,8 @@ class SendHalfTest {
         Completion sent = out.endPackingAsync();
         end.lost = true;
         half.connectionLost();
-        end.engine.requestRound();
-        LoneEnd.awaitThat(() -> !sent.isDone());
+        awaitRounds(end, 2);
+        assertFalse(sent.isDone());
         end.posting().holds = false;
         end.engine.requestRound();
         checkFails(sent::await);
@@ -905,5 +912,628 @@ class SendHalfTest {
         checkQuiet();
         assertEquals(0, end.first.announcements.get());
         assertNotNull(end.breaks.getFirst());
+    }
+
+    // ---- rounds that the test awaits, and leaders that it keeps
+
+    /** Until the leader has done so many more rounds. */
+    private static void awaitRounds(LoneEnd own, int count) throws InterruptedException {
+        for (int i = 0; i < count; i++) {
+            AtomicBoolean ran = new AtomicBoolean();
+            own.engine.enqueue(() -> {
+                ran.set(true);
+                return true;
+            });
+            own.engine.requestRound();
+            LoneEnd.awaitThat(ran::get);
+        }
+    }
+
+    /** Keeps the thread that leads until it is let go on. */
+    private LoneEnd.Barrier keepTheLeader() throws InterruptedException {
+        LoneEnd.Barrier kept = new LoneEnd.Barrier();
+        end.engine.enqueue(() -> {
+            kept.run();
+            return true;
+        });
+        end.engine.requestRound();
+        kept.awaitReached();
+        return kept;
+    }
+
+    /** What may be interrupted, and may fail. */
+    @FunctionalInterface
+    private interface Deed {
+        void run() throws Exception;
+    }
+
+    /** For what a link is to do once. */
+    private static Runnable once(Deed action) {
+        AtomicBoolean done = new AtomicBoolean();
+        return () -> {
+            if (!done.getAndSet(true)) {
+                try {
+                    action.run();
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+    }
+
+    // ---- what a message contains
+
+    @Test
+    void shouldSendHeaderAndBodyAsTheyLie() {
+        MemorySegment blocks = block(40);
+        for (int i = 0; i < 40; i++) {
+            blocks.set(ValueLayout.JAVA_BYTE, i, (byte) i);
+        }
+        assertTrue(half.sendTogether(blocks, 4, 12, 8, SendMode.CHEAPER, ReceiveMode.CHEAPER));
+        assertEquals(-1, end.first.contents.getFirst().mismatch(blocks.asSlice(4, 20)));
+    }
+
+    @Test
+    void shouldDescribeEachBlock() {
+        end.selfDescribed = true;
+        half = end.sending();
+        try (OutgoingHandle out = begin()) {
+            out.pack(block(8), SendMode.SAFER, ReceiveMode.EXPRESS);
+            out.pack(block(4), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            out.endPacking();
+        }
+        MemorySegment all = block(2 * BlockDescriptor.BYTES + 12);
+        BlockDescriptor.put(all.asSlice(0, 16), 8, 0, SendMode.SAFER, ReceiveMode.EXPRESS, 0);
+        BlockDescriptor.put(all.asSlice(24, 16), 4, 1, SendMode.CHEAPER, ReceiveMode.CHEAPER, 0);
+        long at = 0;
+        for (MemorySegment content : end.first.contents) {
+            assertEquals(-1, content.mismatch(all.asSlice(at, content.byteSize())));
+            at += content.byteSize();
+        }
+        assertEquals(all.byteSize(), at);
+    }
+
+    @Test
+    void shouldEndAPacketWithAnExpressBlockWhereTheReceiverTakesPacketsAsTheyWereSent() {
+        end.first.aggregation = AggregationMode.SYMMETRIC;
+        half = end.sending();
+        assertTrue(sendWhole(block(8)));
+        assertFalse(half.sendWhole(block(8), 0, 8, SendMode.CHEAPER, ReceiveMode.EXPRESS), "not in one step");
+        assertFalse(half.sendTogether(block(8), 0, 4, 4, SendMode.CHEAPER, ReceiveMode.CHEAPER), "nor a header");
+        BlockLayout layout = BlockLayout.strided(block(40), 0, 5, 10, 2);
+        try (OutgoingHandle out = begin()) {
+            pack(out, 8);
+            out.pack(layout, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            assertEquals(1, end.first.sent.size());
+            out.pack(block(8), SendMode.CHEAPER, ReceiveMode.EXPRESS);
+            assertEquals(2, end.first.sent.size());
+            out.pack(layout, SendMode.CHEAPER, ReceiveMode.EXPRESS);
+            assertEquals(3, end.first.sent.size());
+            pack(out, 8);
+            assertEquals(3, end.first.sent.size());
+            out.endPacking();
+        }
+        assertEquals(4, end.first.sent.size());
+    }
+
+    @Test
+    void shouldClearAnInterruptThatComesFromFreedMemory() {
+        Arena arena = Arena.ofShared();
+        MemorySegment freed = arena.allocate(8);
+        arena.close();
+        Thread.currentThread().interrupt(); // as the JVM does if the memory is freed during the copy
+        assertFalse(sendWhole(freed));
+        assertFalse(Thread.interrupted());
+    }
+
+    // ---- turns
+
+    @Test
+    void shouldWakeWhoJoinsTheLineDuringAMessageInOneStep() throws Exception {
+        List<CompletableFuture<Void>> waiting = new CopyOnWriteArrayList<>();
+        end.first.onClaim = once(() -> waiting.add(LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                own.endPacking();
+            }
+        })));
+        assertTrue(sendWhole(block(8)));
+        LoneEnd.join(waiting.getFirst());
+        assertEquals(2, end.first.sent.size());
+    }
+
+    /** A leader that nobody wakes sleeps for three seconds. */
+    private static void assertDoneSoon(Callable<Boolean> isDone) throws Exception {
+        long leastNs = Long.MAX_VALUE;
+        for (int i = 0; i < 5 && leastNs > 2_000_000_000; i++) {
+            long startNs = System.nanoTime();
+            assertTrue(isDone.call());
+            leastNs = Math.min(leastNs, System.nanoTime() - startNs);
+        }
+        assertTrue(leastNs <= 2_000_000_000, leastNs + " ns");
+    }
+
+    @Test
+    void shouldHaveTheLeaderRunATaskThatIsScheduledDuringAMessageInOneStep() throws Exception {
+        AtomicInteger ran = new AtomicInteger();
+        SendTask task = half.tasks().newTask(ran::incrementAndGet);
+        assertDoneSoon(() -> {
+            int before = ran.get();
+            end.first.onClaim = once(() -> {
+                task.schedule();
+                Thread.sleep(50); // the leader sleeps by now
+                assertEquals(before, ran.get());
+            });
+            assertTrue(sendWhole(block(8)));
+            LoneEnd.awaitThat(() -> ran.get() > before);
+            checkQuiet();
+            return true;
+        });
+    }
+
+    @Test
+    void shouldHaveTheLeaderRunTasksAsSoonAsSendingStops() throws Exception {
+        assertDoneSoon(() -> {
+            try (LoneEnd own = new LoneEnd(false)) {
+                SendHalf stopping = own.sending();
+                OutgoingHandle out = Objects.requireNonNull(stopping.tryBegin());
+                AtomicBoolean failed = new AtomicBoolean();
+                stopping.tasks()
+                        .newTask(() -> {
+                            checkFails(stopping::throwIfLost);
+                            failed.set(true);
+                        })
+                        .schedule();
+                Thread.sleep(50); // the leader sleeps by now
+                stopping.stop();
+                LoneEnd.awaitThat(failed::get);
+                return out.isOpen();
+            }
+        });
+    }
+
+    @Test
+    void shouldGiveTheFreeConnectionToTheNextIfTheTaskBeforeIsCancelled() throws Exception {
+        OutgoingHandle out = begin();
+        AtomicBoolean ran = new AtomicBoolean();
+        SendTask task = half.tasks().newTask(() -> ran.set(true));
+        task.schedule();
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                own.endPacking();
+            }
+        });
+        LoneEnd.Barrier kept = keepTheLeader();
+        LoneEnd.join(LoneEnd.startToWait(
+                () -> { // a virtual thread leaves the task to the leader
+                    out.endPacking();
+                    out.close();
+                }));
+        assertTrue(half.isFree());
+        assertFalse(waiting.isDone());
+        assertTrue(task.cancel());
+        LoneEnd.join(waiting);
+        kept.letGoOn();
+        checkQuiet();
+        assertFalse(ran.get());
+    }
+
+    @Test
+    void shouldNotRunATaskWhileAnotherHasOvertakenIt() throws Exception {
+        LoneEnd.Barrier kept = keepTheLeader();
+        AtomicBoolean ran = new AtomicBoolean();
+        LoneEnd.join(LoneEnd.startToWait( // a virtual thread leaves the task to the leader
+                () -> half.tasks().newTask(() -> ran.set(true)).schedule()));
+        AtomicReference<OutgoingHandle> begun = new AtomicReference<>();
+        LoneEnd.awaitThat(
+                () -> { // once the task has not come for long
+                    begun.set(half.tryBegin());
+                    return begun.get() != null;
+                });
+        kept.letGoOn();
+        awaitRounds(end, 3);
+        assertFalse(ran.get());
+        begun.get().endPacking();
+        begun.get().close();
+        LoneEnd.awaitThat(ran::get);
+        checkQuiet();
+    }
+
+    /** Counts those of eight newcomers that overtake the first in line, who has waited for long. */
+    private int overtakers(AtomicBoolean firstHasBegun, Callable<CompletableFuture<Void>> freeing) throws Exception {
+        int count = 0;
+        for (int i = 0; i < 8; i++) {
+            firstHasBegun.set(false);
+            CompletableFuture<Void> waiting = freeing.call();
+            OutgoingHandle newcomer = half.tryBegin();
+            if (newcomer != null) {
+                count += firstHasBegun.get() ? 0 : 1;
+                newcomer.endPacking();
+                newcomer.close();
+            }
+            LoneEnd.join(waiting);
+            checkQuiet();
+        }
+        return count;
+    }
+
+    private CompletableFuture<Void> startToSend(AtomicBoolean hasBegun) throws InterruptedException {
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                hasBegun.set(true);
+                own.endPacking();
+            }
+        });
+        Thread.sleep(25); // longer than the free connection is reserved
+        return waiting;
+    }
+
+    /** A thread that is away for 20 ms between two lines may find that the first in line has not come. */
+    @Test
+    void shouldReserveTheConnectionHoweverItBecomesFree() throws Exception {
+        AtomicBoolean firstHasBegun = new AtomicBoolean();
+        int afterAMessage = overtakers(firstHasBegun, () -> {
+            try (OutgoingHandle out = begin()) {
+                CompletableFuture<Void> waiting = startToSend(firstHasBegun);
+                out.endPacking();
+                return waiting;
+            }
+        });
+        int afterOneStep = overtakers(firstHasBegun, () -> {
+            AtomicReference<CompletableFuture<Void>> waiting = new AtomicReference<>();
+            end.first.onClaim = once(() -> waiting.set(startToSend(firstHasBegun)));
+            assertTrue(sendWhole(block(8)));
+            return waiting.get();
+        });
+        int afterATask = overtakers(firstHasBegun, () -> {
+            try (OutgoingHandle out = begin()) {
+                half.tasks().newTask(once(() -> Thread.sleep(25))).schedule();
+                CompletableFuture<Void> waiting = startToSend(firstHasBegun);
+                out.endPacking();
+                return waiting;
+            }
+        });
+        assertTrue(afterAMessage <= 4, afterAMessage + " of 8 overtake after a message");
+        assertTrue(afterOneStep <= 4, afterOneStep + " of 8 overtake after a message in one step");
+        assertTrue(afterATask <= 4, afterATask + " of 8 overtake after a task");
+    }
+
+    // ---- short memory
+
+    @Test
+    void shouldFreeTheConnectionIfThereIsNoMemoryForAMessage() throws Exception {
+        OutgoingHandle unclosed = begin();
+        unclosed.endPacking(); // so that the next message needs another object
+        Error noMemory = new OutOfMemoryError("as a test");
+        end.thrownByMaker.set(noMemory);
+        assertSame(noMemory, assertThrows(Error.class, () -> half.tryBegin()));
+        assertTrue(half.isFree());
+        OutgoingHandle out = begin();
+        AtomicReference<Throwable> seen = new AtomicReference<>();
+        half.tasks()
+                .newTask(() -> {
+                    end.thrownByMaker.set(noMemory);
+                    seen.set(assertThrows(Error.class, () -> half.tryBegin()));
+                })
+                .schedule();
+        CompletableFuture<Void> next = LoneEnd.startToWait(() -> {
+            try (OutgoingHandle own = half.begin(NEVER)) {
+                own.endPacking();
+            }
+        });
+        out.endPacking(); // without a close
+        LoneEnd.join(next);
+        assertSame(noMemory, seen.get());
+        unclosed.close();
+        out.close();
+        checkQuiet();
+    }
+
+    /** The engine has room for a million steps. */
+    @Test
+    void shouldGiveUpAMessageThatCannotBeLeftToTheLeader() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger looks = new AtomicInteger();
+        Step step = over::get;
+        Condition tried = () -> {
+            if (looks.getAndIncrement() == 0) {
+                return false; // does not lead yet; later nobody else does
+            }
+            assertThrows(IllegalStateException.class, () -> {
+                while (true) {
+                    end.engine.enqueue(step);
+                }
+            });
+            for (int way = 0; way < 3; way++) {
+                end.first.room.set(0);
+                OutgoingHandle out = begin();
+                pack(out, 8);
+                Runnable call = way == 0 ? out::endPackingAsync : way == 1 ? out::endPacking : out::close;
+                assertThrows(IllegalStateException.class, call::run);
+                assertTrue(out.isOpen() && !half.isOnItsWay() && !half.isFree());
+                end.first.room.set(1_000_000);
+                if (way == 1) {
+                    out.close();
+                } else {
+                    assertNull(half.tryBegin(), "gives it up first");
+                }
+                assertTrue(half.isFree() && !out.isOpen());
+                assertEquals("abort", end.first.lastSent());
+            }
+            return true;
+        };
+        assertTrue(end.engine.await(new Waitable(), tried, NEVER));
+        over.set(true);
+        end.engine.requestRound();
+        checkQuiet();
+        send();
+    }
+
+    // ---- failures
+
+    @Test
+    void shouldThrowToWhoWaitsForTheEndOfAMessageThatFails() throws Exception {
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        CompletableFuture<Void> waiting = LoneEnd.startToWait(() -> checkFails(out::endPacking));
+        assertFalse(waiting.isDone());
+        end.lost = true;
+        half.connectionLost();
+        end.engine.requestRound();
+        LoneEnd.join(waiting);
+        out.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldFailAMessageOverLinksThatHoldNoMemory() throws Exception {
+        try (LoneEnd own = new LoneEnd(false)) {
+            own.first.room.set(0);
+            OutgoingHandle out = Objects.requireNonNull(own.sending().tryBegin());
+            pack(out, 8);
+            Completion sent = out.endPackingAsync();
+            own.lost = true;
+            own.engine.requestRound();
+            checkFails(sent::await);
+            out.close();
+        }
+    }
+
+    @Test
+    void shouldThrowAFaultThatBreaksNoLinkAndLeaveTheMessageToItsUser() throws Exception {
+        end.first.room.set(0);
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        Error fault = new InternalError("as a test");
+        end.first.thrownBySender = fault;
+        assertSame(fault, assertThrows(Error.class, out::endPacking));
+        end.first.thrownBySender = null;
+        assertTrue(out.isOpen() && !half.isLost() && !half.isOnItsWay());
+        end.first.room.set(1_000_000);
+        out.close();
+        assertEquals("abort", end.first.lastSent());
+        checkQuiet();
+        send();
+    }
+
+    @Test
+    void shouldAbortAMessageWhoseMemoryIsFreedBehindABlockWithoutRoom() throws Exception {
+        for (boolean waits : new boolean[] {false, true}) {
+            end.first.room.set(0);
+            OutgoingHandle out = begin();
+            pack(out, 8);
+            try (Arena arena = Arena.ofConfined()) {
+                out.pack(arena.allocate(8), SendMode.LATER, ReceiveMode.CHEAPER);
+            }
+            AtomicInteger claims = new AtomicInteger(); // there is room, but only after the first look
+            end.first.onClaim = () -> end.first.room.set(claims.incrementAndGet() > 1 ? 1_000 : 0);
+            if (waits) {
+                assertThrows(MessageAbortedException.class, out::endPacking);
+            } else {
+                Completion sent = out.endPackingAsync();
+                assertTrue(half.isFree() && sent.isDone(), "nothing is left to the leader");
+                assertThrows(MessageAbortedException.class, sent::await);
+            }
+            assertEquals("abort", end.first.lastSent());
+            out.close();
+            checkQuiet();
+        }
+    }
+
+    @Test
+    void shouldTellWhetherAMessageHasLeft() throws Exception {
+        OutgoingHandle out = onItsWay();
+        assertFalse(half.hasLeft(out));
+        half.abort(out.number());
+        awaitRounds(end, 2);
+        assertTrue(out.isOpen(), "its abort has yet to be told");
+        assertFalse(half.hasLeft(out));
+        makeRoom();
+        checkQuiet();
+        assertFalse(half.hasLeft(out));
+        out.close();
+        OutgoingHandle next = begin();
+        next.endPacking();
+        assertTrue(half.hasLeft(next));
+        next.close();
+    }
+
+    @Test
+    void shouldLetAUserCloseAMessageBeforeItsAbortIsTold() throws Exception {
+        try (LoneEnd own = new LoneEnd(false)) {
+            SendHalf closing = own.sending();
+            own.first.room.set(0);
+            OutgoingHandle out = Objects.requireNonNull(closing.tryBegin());
+            pack(out, 8);
+            out.within(1, TimeUnit.MILLISECONDS);
+            assertThrows(DeadlineExceededException.class, out::endPacking);
+            CompletableFuture<Void> waiting = LoneEnd.startToWait(out::close);
+            LoneEnd.awaitThat(() -> {
+                own.engine.requestRound();
+                return waiting.isDone();
+            });
+            LoneEnd.join(waiting);
+            assertTrue(closing.isPromised());
+            own.first.room.set(1_000_000);
+            own.engine.requestRound();
+            LoneEnd.awaitThat(closing::isFree);
+            assertEquals("abort", own.first.lastSent());
+        }
+    }
+
+    @Test
+    void shouldRunTheActionOfACompletionThatTheLeaderEnds() throws Exception {
+        OutgoingHandle out = onItsWay();
+        AtomicInteger ran = new AtomicInteger();
+        out.completion().onDone(ran::incrementAndGet);
+        out.close();
+        assertEquals(0, ran.get());
+        makeRoom();
+        LoneEnd.awaitThat(() -> ran.get() == 1);
+        checkQuiet();
+    }
+
+    // ---- memory that a network keeps
+
+    @Test
+    void shouldTakeBackNoMemoryOfAMessageThatIsNotGivenUp() throws Exception {
+        end.peerTimeoutNs = 1_000_000;
+        end.posting().holds = true;
+        Completion sent = onItsWay().completion();
+        for (int i = 0; i < 3; i++) {
+            awaitRounds(end, 1);
+            Thread.sleep(2);
+        }
+        makeRoom();
+        LoneEnd.awaitThat(() -> !end.first.sent.isEmpty());
+        for (int i = 0; i < 3; i++) {
+            awaitRounds(end, 1);
+            Thread.sleep(2);
+        }
+        assertEquals(0, end.takenBack.get());
+        assertFalse(sent.isDone());
+        end.posting().holds = false;
+        end.engine.requestRound();
+        sent.await();
+        checkQuiet();
+    }
+
+    /** Rounds until the memory has been taken back. */
+    private void awaitTakenBack() throws InterruptedException {
+        LoneEnd.awaitThat(() -> {
+            end.engine.requestRound();
+            return end.takenBack.get() > 0;
+        });
+        assertEquals(1, end.takenBack.get());
+    }
+
+    @Test
+    void shouldTakeTheMemoryBackThoughThereIsNoRoomForTheAbort() throws Exception {
+        end.peerTimeoutNs = 1_000_000;
+        end.posting().holds = true;
+        OutgoingHandle out = onItsWay();
+        half.abort(out.number());
+        awaitTakenBack();
+        end.posting().holds = false;
+        end.engine.requestRound();
+        checkQuiet();
+        out.close();
+    }
+
+    @Test
+    void shouldTakeTheMemoryBackThatAUserHasGivenUpTooLate() throws Exception {
+        end.peerTimeoutNs = 1_000_000;
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        out.endPackingAsync();
+        assertEquals("end", end.first.lastSent());
+        half.abort(out.number());
+        awaitTakenBack();
+        end.engine.requestRound();
+        checkQuiet();
+        out.close();
+    }
+
+    @Test
+    void shouldTakeTheMemoryBackOfAMessageThatHasFailed() throws Exception {
+        end.peerTimeoutNs = 1_000_000;
+        end.posting().holds = true;
+        OutgoingHandle out = begin();
+        pack(out, 8);
+        Completion sent = out.endPackingAsync();
+        end.lost = true;
+        awaitTakenBack();
+        end.engine.requestRound();
+        checkFails(sent::await);
+        out.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldForgetWhatANetworkHeldOfAnEarlierMessage() throws Exception {
+        end.posting().holds = true;
+        OutgoingHandle held = begin();
+        pack(held, 8);
+        Completion sent = held.endPackingAsync();
+        half.abort(held.number()); // too late, but its time has begun
+        awaitRounds(end, 2);
+        assertFalse(sent.isDone());
+        end.posting().holds = false;
+        end.engine.requestRound();
+        sent.await();
+        held.close();
+        checkQuiet();
+
+        OutgoingHandle open = begin();
+        awaitRounds(end, 3);
+        assertTrue(open.isOpen(), "the leader has nothing to do with it");
+        open.endPacking();
+        open.close();
+
+        OutgoingHandle stuck = onItsWay();
+        awaitRounds(end, 3);
+        assertFalse(stuck.completion().isDone());
+        end.peerTimeoutNs = 1_000_000;
+        end.posting().holds = true;
+        makeRoom();
+        LoneEnd.awaitThat(() -> end.first.sent.size() == 3);
+        for (int i = 0; i < 3; i++) {
+            awaitRounds(end, 1);
+            Thread.sleep(2);
+        }
+        assertEquals(0, end.takenBack.get());
+        end.posting().holds = false;
+        end.engine.requestRound();
+        stuck.completion().await();
+        stuck.close();
+        checkQuiet();
+    }
+
+    @Test
+    void shouldEndAFailedMessageOnlyWhenTheNetworkHasReleasedItsMemory() throws Exception {
+        for (boolean stops : new boolean[] {true, false}) {
+            try (LoneEnd own = new LoneEnd(true)) {
+                SendHalf failing = own.sending();
+                own.first.room.set(0);
+                own.posting().holds = true;
+                OutgoingHandle out = Objects.requireNonNull(failing.tryBegin());
+                pack(out, 8);
+                Completion sent = out.endPackingAsync();
+                if (stops) {
+                    failing.stop();
+                } else {
+                    own.first.thrownBySender = new AssertionError("of the link");
+                }
+                awaitRounds(own, 2);
+                assertFalse(sent.isDone() || failing.isFree());
+                own.first.thrownBySender = null;
+                own.posting().holds = false;
+                own.engine.requestRound();
+                checkFails(sent::await);
+                LoneEnd.awaitThat(failing::isFree);
+                out.close();
+            }
+        }
     }
 }
