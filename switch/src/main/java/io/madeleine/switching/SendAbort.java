@@ -158,6 +158,7 @@ final class SendAbort {
             }
             Thread.onSpinWait(); // another thread is withdrawing the request for an earlier message
         }
+        engine.lookAgain(); // a leader that sleeps knows nothing of it
     }
 
     boolean isRequestedFor(long number) {
