@@ -296,6 +296,7 @@ final class SendHalf implements Step {
         try {
             if (!isLost()) {
                 status = insertion.sendWhole(block, offset, bytes, express);
+                messageNumber += status == LinkStatus.COMPLETE ? 1 : 0;
             }
         } catch (IllegalStateException | WrongThreadException _) { // the block's memory was freed
             ProgressEngine.afterFreedMemory();

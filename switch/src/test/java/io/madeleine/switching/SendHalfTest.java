@@ -122,6 +122,9 @@ class SendHalfTest {
         assertEquals(2, half.messageCount());
         end.apart(this::send);
         send();
+        assertEquals(4, half.messageCount());
+        assertTrue(sendWhole(block(8)));
+        assertEquals(5, half.messageCount(), "in one step");
         checkQuiet();
     }
 

@@ -100,8 +100,11 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
         Config reference = reference();
         try {
             Config given = aboveEnvironment().withFallback(launcherSettings()).withFallback(fromFile());
-            Config all =
-                    given.withFallback(tuned(given)).withFallback(reference).resolve();
+            Config known = given.withFallback(reference).resolve();
+            Config measured = tuned(known);
+            Config all = measured.isEmpty()
+                    ? known
+                    : given.withFallback(measured).withFallback(reference).resolve();
             KnownKeys.check(all, reference);
             return all;
         } catch (ConfigException e) {
@@ -141,8 +144,8 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
     }
 
     /** The measured thresholds from the file that the other sources name; empty if they name none. */
-    private static Config tuned(Config given) {
-        String file = given.hasPathOrNull(TUNED) ? given.getString(TUNED) : "";
+    private static Config tuned(Config known) {
+        String file = known.getString(TUNED);
         if (file.isEmpty()) {
             return ConfigFactory.empty();
         }

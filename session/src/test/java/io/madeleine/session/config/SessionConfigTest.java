@@ -175,6 +175,20 @@ class SessionConfigTest {
     }
 
     @Test
+    void shouldResolveReferencesInTheNameOfMeasuredThresholds() throws IOException {
+        Path file = Files.writeString(
+                directory.resolve("f.conf"), "name = none, madeleine.tuned = ${name}\".conf\", madeleine.wait.yields = 7");
+        Map<String, String> environment = Map.of("MADELEINE_CONF", file.toString());
+        String told = assertThrows(ConfigurationException.class, () -> config(environment, new Properties()))
+                .getMessage();
+        assertTrue(told.startsWith("madeleine.tuned = none.conf cannot be read"), told);
+        Files.writeString(file, "base { wait.yields = 7 }, madeleine = ${base}");
+        assertEquals(
+                new WaitPolicy(WaitMode.SPIN, 200_000, 7),
+                config(environment, new Properties(), "wait.mode=spin").waiting());
+    }
+
+    @Test
     void shouldNotTakeTheDefaultsOfAConfigForSettings() throws IOException {
         Path file = Files.writeString(directory.resolve("f.conf"), "madeleine.wait { mode = block, yields = 1 }");
         Config settings =
