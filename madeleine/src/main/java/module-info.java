@@ -1,4 +1,4 @@
-/** The one module a program requires: the API, the session and the default network families. */
+/** The one module a program requires: the API, the session, the networks, requests and MPI for Java. */
 module io.madeleine {
     requires transitive io.madeleine.api;
     requires transitive io.madeleine.mpi;

@@ -41,7 +41,7 @@ public abstract class CollectiveCalls extends PointToPointCalls {
             Datatype type,
             Op op);
 
-    private static @Nullable Buffer directOrNull(@Nullable Buffer buffer) {
+    static @Nullable Buffer directOrNull(@Nullable Buffer buffer) {
         return buffer == null ? null : direct(buffer);
     }
 
@@ -115,9 +115,9 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /**
-     * As the longer form, in place: at the root the buffer holds all blocks, its own already at its place;
-     * elsewhere it is
-     * the block to send. */
+     * As the longer form, in place: at the root the buffer holds all blocks, its own already at its place; elsewhere it
+     * is the block to send.
+     */
     public final void gather(@Nullable Object buf, int count, Datatype type, int root) {
         run(() -> gatherInPlace(buf, count, type, root));
     }

@@ -137,7 +137,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             own = messages;
         }
         if (own == null) {
-            throw new MPIException(MPI.ERR_COMM, "the communicator is null", null);
+            throw isNullCommunicator();
         }
         return own;
     }

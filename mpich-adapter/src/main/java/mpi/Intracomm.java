@@ -27,10 +27,6 @@ public class Intracomm extends Comm {
         return new Intracomm();
     }
 
-    private static @Nullable Buffer directOrNull(@Nullable Buffer buffer) {
-        return buffer == null ? null : direct(buffer);
-    }
-
     @Override
     public Intracomm clone() {
         return dup();

@@ -31,7 +31,10 @@ final class PointToPoint {
     private final Device device;
     private final SegmentCache segments;
 
-    /** The arguments of a send or receive: a buffer, where it begins in elements of the array, items. */
+    /**
+     * The arguments of a send or receive: a buffer, the offset of the first item in elements, the number of items, and
+     * their type.
+     */
     record Data(@Nullable Object buffer, int offset, int count, Datatype type) {}
 
     PointToPoint(Comm comm, Communicator communicator) {
@@ -86,7 +89,10 @@ final class PointToPoint {
         }
     }
 
-    /** Sends a short message of a plain buffer without any object; false if that is not possible, or fails. */
+    /**
+     * Sends an eager message of a plain buffer without any object; false if that is not possible, and nothing was sent.
+     * Throws {@link MpiFault} if it fails.
+     */
     boolean sendNow(@Nullable Object buffer, int offset, int count, Datatype type, int dest, int tag) {
         if (dest < 0 || tag < 0 || buffer == null || !isPlain(buffer, type)) {
             return false;
@@ -355,7 +361,7 @@ final class PointToPoint {
         });
     }
 
-    /** The message leaves from a copy, so that the buffer is free for the other one. */
+    /** The message leaves from a copy, so that the buffer is free for the message that arrives. */
     Status sendReceiveReplace(Data data, int dest, int sendTag, int source, int receiveTag) {
         Receiving receiving = source == MPI.PROC_NULL ? null : newReceive(data, source(source), receiveTag);
         Request send = sendCopy(data, dest, sendTag); // not before: with wrong arguments nothing is sent

@@ -122,7 +122,8 @@ public final class SendQueue {
      * Appends a message for which the caller has {@linkplain #claim room}. It is sent as soon as the connection takes
      * it. Never waits.
      *
-     * <p>Ownership: the message belongs to the queue until one of its last three methods is called.
+     * <p>Ownership: the message belongs to the queue until the queue calls {@link QueuedMessage#sent}, {@link
+     * QueuedMessage#failed} or {@link QueuedMessage#lost}.
      */
     public void add(QueuedMessage message) {
         entries.add(new Waiting(message));

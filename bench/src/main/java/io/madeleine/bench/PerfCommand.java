@@ -260,7 +260,7 @@ final class PerfCommand implements Callable<Integer> {
         check(
                 comparison.buffers == Buffers.SAME || (alone.isEmpty() && apart.isEmpty()),
                 "--buffers " + comparison.buffers.word()
-                        + ": the patterns register and goodput take the same memory each time");
+                        + ": expected same with the patterns register and goodput, which use the same memory each time");
         check(
                 !pin || apart.isEmpty(),
                 "--pin: the patterns goodput and goodput-incast leave the processors to the kernel, which carries each"

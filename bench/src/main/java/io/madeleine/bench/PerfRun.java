@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Threading: confined to caller, but for {@link #abandon}.
  */
 final class PerfRun {
-    /** The part of a row's time that its first round warms up. */
+    /** The part of a row's time that its first round spends on warm-up. */
     private static final double WARM_UP = 0.25;
 
     /** The part of each later measurement that is discarded. */

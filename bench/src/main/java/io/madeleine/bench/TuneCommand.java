@@ -228,8 +228,8 @@ final class TuneCommand implements Callable<Integer> {
             return false;
         }
         if (!TuneSubject.isForced(network, mechanism, settings.arguments())) {
-            err.println("mad tune: " + mechanism.id() + " is left out: by the settings of " + network.title()
-                    + " blocks do not take it");
+            err.println("mad tune: " + mechanism.id() + " is left out: the settings of " + network.title()
+                    + " give it no blocks");
             return false;
         }
         return true;

@@ -105,7 +105,7 @@ final class DynamicSendBmm extends SendBmm {
         progressBytes = 0;
         if (eager || (express && endsGroupAtExpress)) {
             int status = flush();
-            return status == LinkStatus.CLOSED ? status : LinkStatus.COMPLETE; // PENDING blocks are referenced
+            return status == LinkStatus.CLOSED ? status : LinkStatus.COMPLETE; // if PENDING, the blocks leave later
         }
         return LinkStatus.COMPLETE;
     }

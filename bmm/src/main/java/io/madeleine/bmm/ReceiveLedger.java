@@ -58,7 +58,10 @@ public final class ReceiveLedger {
         return base + PacketHeader.countsBetween(base, PacketHeader.index(header));
     }
 
-    /** The number of packets of all messages that have come up so far; wraps around. */
+    /**
+     * The number of packets that have come up so far, over all messages; without whole messages taken in one step.
+     * Wraps around.
+     */
     public int foundCount() {
         return foundCount;
     }

@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Threading: confined to the thread that packs, and later to the leader that finishes the message.
  */
 public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
-    /** Zeros that replace freed memory, when an announced packet must be finished. */
+    /** Zeros that replace the user's memory in a packet that must be finished after an abort. */
     static final MemorySegment FILLER = java.lang.foreign.Arena.global().allocate(64 * 1024, Long.BYTES);
 
     final SendLedger ledger;

@@ -8,9 +8,8 @@ import java.util.concurrent.TimeUnit;
  * A communication context over the configured networks: messages of one channel never meet those of another. Messages
  * between two processes stay in order within a channel; no other order is promised (paper, section 2.1).
  *
- * <p>Each pair of processes has one connection per channel and direction. A connection has at most one open outgoing
- * and one open incoming message; {@code begin...} waits for its turn. Messages of different connections are
- * independent.
+ * <p>Each pair of processes has one connection per channel. It has at most one open message in each direction; {@code
+ * begin...} waits for its turn. Messages of different connections are independent.
  *
  * <p>Threading: thread-safe. Many threads, virtual ones too, may send and receive on one channel; messages never
  * interleave. A message itself is used by one thread at a time and may be handed to another.
@@ -291,9 +290,9 @@ public interface Channel {
      *
      * <p>The handler is not the target of interrupts: it is called with the interrupt status clear, and its own waits
      * continue when the thread is interrupted. The status is set again when the handler returns, also if the handler
-     * itself has set it. If a user's thread called the handler during a wait, that wait then ends: with its
-     * result if its condition is met, else with {@link WaitInterruptedException}. The status stays set. A thread of the
-     * session clears it.
+     * itself has set it. If a user's thread called the handler during a wait, that wait then ends: with its result if
+     * its condition is met, else with {@link WaitInterruptedException}. The status stays set. If a thread of the
+     * session called the handler, the status is cleared.
      */
     void onMessage(MessageHandler handler);
 
@@ -346,8 +345,8 @@ public interface Channel {
         void onMessage(int remote, long bytes);
 
         /**
-         * Whether the sender's next message may be handed over this way now; if not, the other handler gets it. A
-         * message object can be kept open, which holds its sender back; bytes cannot.
+         * Whether the sender's next message may be handed over this way now; if not, the other handler gets it. Return
+         * false to hold the sender back: only an open message does that.
          *
          * @param remote the sender's rank
          */

@@ -24,9 +24,9 @@ package io.madeleine.api;
  * that schedules the task does. If that thread is virtual, or is in a handler or in another action, the thread that
  * drives the session's progress runs the action instead. So an action never runs within a handler or another action,
  * and a channel runs one action at a time. But it may run beside the channel's handler, and while its thread holds
- * locks that it held when it sent. The action must not wait, just as a handler must not: its waits fail after
- * {@code madeleine.wait.in-handlers}. A throwable from the action is logged. The action does not see an interrupt of
- * the thread that runs it. If the action leaves that thread interrupted, the thread stays so; it may be a sender.
+ * locks that it held when it sent. The action must not wait, just as a handler must not: its waits fail after {@code
+ * madeleine.wait.in-handlers}. A throwable from the action is logged. The action does not see an interrupt of the
+ * thread that runs it. If the action sets the interrupt status, the thread keeps it, even a thread that only sends.
  *
  * <p>A session that closes runs the scheduled tasks first, just as it first sends what {@code endPackingAsync}
  * promised, for {@code madeleine.session.close-timeout} at most.

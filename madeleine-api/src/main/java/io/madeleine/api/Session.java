@@ -203,7 +203,7 @@ public interface Session extends AutoCloseable {
      * the session. The listener should return soon.
      *
      * <p>Messages that had arrived completely when the network found the peer's end can still be received afterwards.
-     * What a peer sends that is alive, but was given up, is dropped.
+     * What a peer sends after it was given up is dropped, even if it is alive.
      */
     void onPeerFailure(PeerFailureListener listener);
 

@@ -136,6 +136,6 @@ final class MessageHeader {
     /** The exception for an error of {@link #receive}. */
     UncheckedIOException failure(long errno) {
         return new UncheckedIOException(
-                "cannot receive datagrams", new IOException("recvmsg failed with error " + -errno));
+                "cannot receive datagrams", new IOException("recvmsg failed with errno " + -errno));
     }
 }

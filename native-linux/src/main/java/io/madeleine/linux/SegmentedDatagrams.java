@@ -29,7 +29,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
     private final Outgoing out;
     private final Incoming in;
 
-    /** Never closed: a thread may still be inside a call that finds nothing to do. */
+    /** Automatic: a call that is still running after {@link #close} keeps its memory. */
     private final Arena arena = Arena.ofAuto();
 
     private volatile boolean closed;
@@ -48,7 +48,7 @@ final class SegmentedDatagrams implements DatagramEngine.Batches {
                 arena.allocate(SocketCalls.stateLayout()), socket, SocketCalls.IPPROTO_UDP, SocketCalls.UDP_GRO, on);
         if (set < 0) {
             throw new IllegalStateException(
-                    "this system cannot put datagrams together (UDP_GRO, Linux 5.0 or later; error " + -set + ")");
+                    "this system cannot put datagrams together (UDP_GRO, Linux 5.0 or later; errno " + -set + ")");
         }
     }
 

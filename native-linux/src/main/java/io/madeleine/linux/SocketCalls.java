@@ -52,8 +52,8 @@ final class SocketCalls {
     private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
     /**
-     * With additional last arguments, which the functions ignore: the segments into which the message points. A segment
-     * that is an argument stays alive during the call; an address inside an iovec does not keep it alive.
+     * With an additional last argument, which the functions ignore: the segment into which the message points. A
+     * segment that is an argument stays alive during the call; an address inside an iovec does not keep it alive.
      */
     private static final FunctionDescriptor MESSAGE =
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);

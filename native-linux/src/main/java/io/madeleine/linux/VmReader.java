@@ -42,7 +42,8 @@ final class VmReader implements CopyEngine.Reader {
             throw new IllegalArgumentException("expected native memory that can be written, found " + target);
         }
         if (bytes <= 0 || offset < 0 || offset > target.byteSize() - bytes) {
-            throw new IndexOutOfBoundsException(bytes + " bytes at " + offset + " of " + target.byteSize());
+            throw new IndexOutOfBoundsException(bytes + " bytes at " + offset + " of " + target.byteSize()
+                    + ": expected at least 1 byte, within the target");
         }
         local.set(JAVA_LONG, 0, target.address() + offset);
         local.set(JAVA_LONG, LENGTH_OFFSET, bytes);

@@ -46,7 +46,9 @@ final class Calls implements NodeListener {
 
     private final Semaphore turns;
 
-    /** Bounds the calls that return futures and may be repeated; they hold a permit while they wait for that, too. */
+    /**
+     * Bounds the calls that return futures and may be repeated; they hold a permit while they wait to be repeated, too.
+     */
     private final Semaphore repeatedTurns;
 
     /** Calls that have been removed but not ended, because memory was short. */
@@ -322,10 +324,9 @@ final class Calls implements NodeListener {
     static DeadlineExceededException late(PendingCall call) {
         String when = call.givenMs() > 0
                 ? " was not answered within " + call.givenMs() + " ms, its deadline"
-                : " was not sent: its deadline had passed already; interceptors, or the call it was made for, had"
-                        + " used up the "
-                        + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs())
-                        + " ms that it may take, or less";
+                : " was not sent: its deadline had passed already: interceptors, or the call it was made for, had"
+                        + " used up its time, at most "
+                        + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs()) + " ms";
         return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank() + when
                 + " (@CallTimeout, ContextOptions.callTimeout, or the time left for the call it was made for)");
     }

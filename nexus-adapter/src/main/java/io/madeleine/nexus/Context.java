@@ -31,8 +31,8 @@ import java.util.function.Consumer;
  * sessions get the numbers from {@link #size} on, in the order in which this context learns of them. A method that
  * takes a node number throws {@link IllegalArgumentException} if no node has it.
  *
- * <p>The thread that drives the session receives requests: a thread that waits in it, for instance in {@link #await},
- * or else the session's own thread. Non-threaded handlers run in that thread.
+ * <p>The thread that drives the session receives requests: a thread that waits in a call of the library, for instance
+ * in {@link #await}, or else the session's own thread. Non-threaded handlers run in that thread.
  *
  * <p>Threading: thread-safe.
  */

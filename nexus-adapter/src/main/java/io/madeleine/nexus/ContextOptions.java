@@ -277,7 +277,7 @@ public final class ContextOptions {
             Object _ = context.getSocketFactory();
         } catch (IllegalStateException e) {
             throw new IllegalArgumentException(
-                    "no TLS is possible: " + e.getMessage() + ", expected SSLContext.init", e);
+                    "the SSLContext is not initialised (" + e.getMessage() + "): call SSLContext.init first", e);
         }
         return with(changed -> changed.tls = context);
     }

@@ -101,7 +101,10 @@ final class Receiver extends HandlerRunner.Step {
         dispatch(begun);
     }
 
-    /** Whether the sender's next message has to stay begun: a request is being received, or its context is closed. */
+    /**
+     * Whether the sender's next message has to stay begun: a request is being received, or the sender's context is
+     * closed.
+     */
     boolean holdsBack() {
         return busy || isOver;
     }

@@ -69,7 +69,10 @@ public final class Request {
         }
     }
 
-    /** Says that only the first small arguments are here, and why: who takes more gets a {@link NexusException}. */
+    /**
+     * Says that only the first small arguments are here, and why: a handler that takes more gets a {@link
+     * NexusException}.
+     */
     void cutOff(String why) {
         cutOff = why;
     }

@@ -97,13 +97,14 @@ class SuccessiveContextsTest {
         try (World world = new World("sci", 2, _ -> {})) {
             Channel channel = world.of(0).node().session().channel();
             Channel scarce = (Channel) Proxy.newProxyInstance(
-                    Channel.class.getClassLoader(), new Class<?>[] {Channel.class}, (self, method, arguments) ->
-                            switch (method.getName()) {
-                                case "newSignal" -> throw new OutOfMemoryError("a test says so");
-                                case "equals" -> self == arguments[0];
-                                case "hashCode" -> System.identityHashCode(self);
-                                default -> method.invoke(channel, arguments);
-                            });
+                    Channel.class.getClassLoader(),
+                    new Class<?>[] {Channel.class},
+                    (self, method, arguments) -> switch (method.getName()) {
+                        case "newSignal" -> throw new OutOfMemoryError("a test says so");
+                        case "equals" -> self == arguments[0];
+                        case "hashCode" -> System.identityHashCode(self);
+                        default -> method.invoke(channel, arguments);
+                    });
             for (int i = 0; i < 2; i++) {
                 assertThrows(OutOfMemoryError.class, () -> open(scarce));
             }

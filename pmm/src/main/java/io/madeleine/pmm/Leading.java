@@ -199,7 +199,8 @@ final class Leading {
         boolean yieldsEachLook = leadsForOthers && policy.oneProcessor();
         boolean mayYield = policy.mode() == WaitMode.ADAPTIVE || keepsCarrier || yieldsEachLook;
         boolean isCrowded = policy.mode() == WaitMode.ADAPTIVE && policy.crowded();
-        int firstRounds = isCrowded ? 1 : CLOCK_ROUNDS; // idle for no more of them, the leader has just become idle
+        // a leader that was idle for no more rounds has just become idle
+        int firstRounds = isCrowded ? 1 : CLOCK_ROUNDS;
         long sliceNs = isCrowded ? CROWDED_SLICE_NS : SPIN_SLICE_NS;
         boolean hasServed = false;
         for (int count = 1; ; count++) {

@@ -427,7 +427,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     /**
      * Whether the calling thread, which is about to wait, may call handlers without leading: it is a platform thread
-     * whose policy spins, runs no handler, and does not lead.
+     * that runs no handler and does not lead, and the policy spins.
      */
     public boolean mayDispatch() {
         Thread self = Thread.currentThread();
@@ -448,8 +448,8 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Lets other virtual threads have the carrier. The scheduler may resume a thread that only yields again and again
-     * before it runs those that other threads have made runnable, so this parks now and then.
+     * Lets other virtual threads have the carrier. A thread that only yields may be resumed again and again before
+     * threads that others have made runnable; so this parks now and then.
      */
     private void leaveCarrier() {
         if (++asideCount % ASIDE_YIELDS == 0) {

@@ -51,7 +51,7 @@ public final class RegionArena implements Arena {
     private final BumpAllocator common = new BumpAllocator(PAGE_BYTES, COMMON_BYTES);
     private volatile boolean ended;
 
-    /** An arena that takes its memory in another. */
+    /** An arena whose memory lies in {@code memory}. */
     RegionArena(SessionArenas arenas, Arena memory) {
         this.arenas = arenas;
         this.memory = memory;
@@ -245,8 +245,8 @@ public final class RegionArena implements Arena {
     }
 
     /**
-     * Makes all modules release the regions, which stay as ordinary memory: no module gets their place back. The arena
-     * must have {@linkplain #end ended}.
+     * Makes all modules release the regions, which stay as ordinary memory: no module may reuse it. The arena must have
+     * {@linkplain #end ended}.
      */
     void letGo() {
         synchronized (regions) {

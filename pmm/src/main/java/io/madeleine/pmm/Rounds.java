@@ -21,7 +21,7 @@ final class Rounds {
     /** The result of a round in which a handler has released the lead: the caller is no longer the leader. */
     static final int LEAD_IS_GONE = -1;
 
-    /** At most two for each connection. The queue grows as needed and then allocates nothing more. */
+    /** A connection has at most two steps in the queue, which grows as needed and then allocates nothing more. */
     private static final int MAX_NEW_STEPS = 1 << 20;
 
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
@@ -80,7 +80,7 @@ final class Rounds {
         return sum;
     }
 
-    /** Lets no more handlers be called; waits until {@code giveUpNs} for running ones. */
+    /** Prevents further calls of handlers; waits until {@code giveUpNs} for running ones. */
     void closeHandlers(long giveUpNs) {
         for (Dispatcher dispatcher : dispatchers) {
             if (dispatcher.isForHandlers()) {

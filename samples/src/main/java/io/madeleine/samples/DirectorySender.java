@@ -65,7 +65,7 @@ public final class DirectorySender {
         }
         try (Session session = Session.open()) {
             if (session.size() != 2) {
-                throw new IllegalArgumentException("this program has 2 processes, found " + session.size());
+                throw new IllegalArgumentException("expected 2 processes (mad run -n 2), found " + session.size());
             }
             DirectorySender self = new DirectorySender(session.channel());
             if (session.rank() == 0) {

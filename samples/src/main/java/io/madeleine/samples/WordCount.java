@@ -116,7 +116,7 @@ public final class WordCount {
             work(context, pool);
             if (context.rank() == 0) {
                 while (!context.await(() -> total.parts.get() == PARTS, 100, TimeUnit.MILLISECONDS)) {
-                    // steals again while it waits; it fails if a process dies and takes its parts along
+                    // steals again while it waits; a steal fails if a process has died with its parts
                     work(context, pool);
                 }
                 report(total);

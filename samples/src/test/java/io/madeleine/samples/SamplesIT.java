@@ -125,7 +125,7 @@ class SamplesIT {
         assertEquals(1, run.code());
         assertEquals(List.of(), run.out());
         assertTrue(
-                run.err().stream().anyMatch(line -> line.contains("this program has 2 processes, found 1")),
+                run.err().stream().anyMatch(line -> line.contains("expected 2 processes (mad run -n 2), found 1")),
                 run.err().toString());
     }
 }

@@ -22,9 +22,10 @@ final class HandlerDispatch {
     private static final int HANDLED_PER_ROUND = 16;
 
     /**
-     * How often per round the leader polls the sender of the handler's last message directly. That takes some times as
-     * long as the polls of a round; a message that the polls find goes through the queue, which takes longer. The
-     * leader does this for {@link #ROUNDS_WITH_LOOKS} rounds, some 30 µs, and then spends its time on the others again.
+     * How often per round the leader polls the sender of the handler's last message directly. This takes several times
+     * as long as the polls of a round. But a message that those polls find goes through the queue, which takes longer
+     * still. The leader does this for {@link #ROUNDS_WITH_LOOKS} rounds, some 30 µs, and then spends its time on the
+     * others again.
      */
     private static final int HANDLER_LOOKS = 64;
 

@@ -350,7 +350,7 @@ final class ReceiveHalf {
     }
 
     /**
-     * Leaves a block to the threads that poll, whose descriptor has been asked for: it is appended when the descriptor
+     * Leaves a block whose descriptor has been asked for to the threads that poll: it is appended when the descriptor
      * has arrived and turns out to be as expected. The end is asked for next.
      */
     void appendOnceDescribed(IncomingHandle using, int link, BlockLayout block) {
@@ -398,7 +398,9 @@ final class ReceiveHalf {
         }
     }
 
-    /** A link threw in a call of the user, who gets the throwable; the message fails after the user has left it. */
+    /**
+     * A link threw in a call of the user, who gets the throwable; the message fails once the user has left that call.
+     */
     private void failExclusive(IncomingHandle using, Throwable seen) {
         reception.lock();
         try {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * The state machine of a connection's incoming message, and the steps that any polling thread can take with it: look
  * for a message, fill the blocks that its user has asked for, judge its end, drop the rest.
  *
- * <p>A message that is not mirrored, aborted or lost fails for its user; the rest of it is dropped as it arrives.
+ * <p>A message that is aborted, lost, or not mirrored fails for its user; the rest of it is dropped as it arrives.
  *
  * <p>Threading: guarded by its own lock, which the callers take. The state and {@link #isExhausted} may be read without
  * the lock. While a message is EXCLUSIVE it belongs to its user alone, who may change the state to IDLE without the
@@ -374,11 +374,12 @@ final class Reception {
     /** Fills blocks from the arrived packets; returns 1 if that did something, else 0. Under the lock. */
     int extract() {
         if (isUpToOwner()) {
-            interest.setInterest(false); // until the owner, the only thread that may fill them, has looked
+            // until the owner, the only thread that may fill the confined blocks, has looked
+            interest.setInterest(false);
             engine.signal(changed);
             return 0;
         }
-        if (broken) { // and there was no memory to fail the message
+        if (broken) { // and memory was too short then to fail the message
             fail(connection.failure());
             return 1;
         }
@@ -433,7 +434,7 @@ final class Reception {
         return broken;
     }
 
-    /** Whether a block is not filled yet that the caller may not touch: it is confined to the thread of its user. */
+    /** Whether a block that is not filled yet is confined to another thread than the caller. */
     private boolean isUpToOwner() {
         return confined && !handle().isUsedBy(Thread.currentThread());
     }

@@ -35,6 +35,11 @@ final class Retraction implements Step {
     }
 
     @Override
+    public String toString() {
+        return "the retraction of blocks " + connection.toHere();
+    }
+
+    @Override
     public boolean step() {
         if (!takenBack && System.nanoTime() - startNs >= connection.peerTimeoutNs()) {
             takenBack = connection.takeMemoryBack("its network did not return the memory of blocks that it may write to"

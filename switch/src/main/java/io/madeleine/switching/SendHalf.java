@@ -518,6 +518,11 @@ final class SendHalf implements Step {
     }
 
     @Override
+    public String toString() {
+        return "the sending half of the connection " + connection.fromHere();
+    }
+
+    @Override
     public boolean step() {
         if (posted.isPossible()) {
             posted.takeBackIfOverdue();
@@ -551,7 +556,7 @@ final class SendHalf implements Step {
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
             if (sendAbort.hasBegun()) {
-                boolean _ = posted.isAwaited(); // its time begins
+                boolean _ = posted.isAwaited(); // the time limit for the release begins
             }
             return false;
         }

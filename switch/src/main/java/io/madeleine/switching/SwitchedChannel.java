@@ -405,7 +405,8 @@ public final class SwitchedChannel implements Channel {
     // ---- peers that leave, and the end
 
     /**
-     * The session has given a peer up: waits for it end, and nothing from it is received any more, even if it is alive.
+     * The session has given a peer up: every wait for it ends, and nothing it sends is received any more, even if it is
+     * alive.
      */
     public void peerLost(int rank, boolean orderly, String reason) {
         SwitchedConnection connection = connectionOrNull(rank);
@@ -449,8 +450,8 @@ public final class SwitchedChannel implements Channel {
     }
 
     /**
-     * Whether all discarded messages have been drained, so that their senders are done with them, and no message is on
-     * its way whose sender waits for its end.
+     * Whether all discarded messages have been drained, so that their senders are done with them, and no message of
+     * this process is on its way.
      */
     public boolean isQuiet() {
         for (SwitchedConnection connection : byRank) {

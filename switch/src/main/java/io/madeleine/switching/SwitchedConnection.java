@@ -342,6 +342,11 @@ final class SwitchedConnection implements ReceiveContext, ConnectionListener, St
     }
 
     @Override
+    public String toString() {
+        return "the connection " + fromHere();
+    }
+
+    @Override
     public boolean step() {
         if (givenUp) {
             try {

@@ -39,7 +39,8 @@ class LateAbortTest {
             LoneEnd.awaitThat(() -> leader.getState() == Thread.State.RUNNABLE && end.engine.isAwaited(on));
             Thread.sleep(50); // it sleeps in the reactor
             try {
-                CompletableFuture<Void> closing = virtual ? LoneEnd.startToWait(out::close) : end.startApart(out::close);
+                CompletableFuture<Void> closing =
+                        virtual ? LoneEnd.startToWait(out::close) : end.startApart(out::close);
                 LoneEnd.join(closing); // 5 s
             } finally {
                 stop.set(true);

@@ -103,10 +103,6 @@ final class PacketReceiver {
         return next == series.count();
     }
 
-    int receivedCount() {
-        return next;
-    }
-
     private void check(long header) {
         if (header == LinkStatus.CLOSED) {
             throw new ContractViolation("the link closed before packet " + next + " of " + series.count());

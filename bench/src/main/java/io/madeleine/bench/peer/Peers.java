@@ -37,7 +37,7 @@ public final class Peers {
         peers.add(program("c-udp", "non-blocking UDP sockets in C, with a window, without repetition", "udp"));
         peers.add(program(
                 "c-shm",
-                "two copies through shared memory in C, pipelined: the least that takes",
+                "two copies through shared memory in C, pipelined: a lower bound for two copies",
                 "shm",
                 "streaming",
                 "single-copy"));

@@ -200,11 +200,9 @@ public final class Schedule extends Operation implements Operation.Listener {
 
     // ---- running
 
-    /** Starts the operation. Never waits. */
+    /** Starts the operation, once. Never waits. */
     public void start() {
         started();
-        at = 0;
-        failure = null;
         Communicator whole = communicator;
         if (whole != null) {
             // Only now: an operation that is not started, since an argument is wrong, does not count.

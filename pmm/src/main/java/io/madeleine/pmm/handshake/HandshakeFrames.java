@@ -35,7 +35,7 @@ public final class HandshakeFrames {
     /** The protocol version; increased whenever a frame, or the traffic after the verdict, changes. */
     public static final int VERSION = 2;
 
-    /** The longest frame. Each side sends at most two frames, less than 4 KiB together. */
+    /** The longest frame. Each side sends at most three frames, less than 4 KiB together. */
     public static final int MAX_FRAME_BYTES = 2000;
 
     /** The length of a nonce in bytes. */

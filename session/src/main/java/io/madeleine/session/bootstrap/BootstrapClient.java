@@ -361,7 +361,8 @@ final class BootstrapClient implements Bootstrap {
         lock.lock();
         try {
             if (!value.key().equals(exchangeKey) || value.rank() < 0 || value.rank() >= exchangeValues.size()) {
-                throw new IOException("it sent a value for rank " + value.rank());
+                throw new IOException("it sent a value of the exchange \"" + value.key() + "\" for rank " + value.rank()
+                        + ": expected the exchange \"" + exchangeKey + "\" and a rank below " + exchangeValues.size());
             }
             exchangeValues.set(value.rank(), value.value());
         } finally {

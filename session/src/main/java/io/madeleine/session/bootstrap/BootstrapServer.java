@@ -53,7 +53,7 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
     private static final Acceptor.Settings ADMISSION = new Acceptor.Settings(
             "madeleine-bootstrap",
             HANDSHAKE_TIMEOUT_MS,
-            "it has not proved to know the secret within " + HANDSHAKE_TIMEOUT_MS + " ms",
+            "it has not proved within " + HANDSHAKE_TIMEOUT_MS + " ms that it knows madeleine.session.secret",
             Acceptor.MAX_UNAUTHENTICATED);
     private static final long LAST_WORDS_MS = 2_000;
     private static final long TELL_ALL_NS = 500_000_000;

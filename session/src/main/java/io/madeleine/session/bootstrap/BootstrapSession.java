@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
 final class BootstrapSession {
     private static final int RANKS_NAMED = 8;
 
-    /** How long the process that runs the server waits for the others to be told. It waits for itself a bit longer. */
+    /**
+     * How long the server waits until the others have been told. The exiting client in the same process waits longer:
+     * EXIT_MS.
+     */
     private static final long TELL_OTHERS_NS = TimeUnit.MILLISECONDS.toNanos(400);
 
     private final String sessionId;
@@ -332,7 +335,8 @@ final class BootstrapSession {
         try {
             byte[][] values = exchanges.computeIfAbsent(put.key(), _ -> new byte[members.length][]);
             if (values[rank] != null) {
-                throw new IOException("it contributed twice to one exchange: it has " + put.key());
+                throw new IOException(
+                        "it contributed twice to the exchange \"" + put.key() + "\": expected one value per process");
             }
             values[rank] = put.value();
             if (Arrays.stream(values).anyMatch(value -> value == null)) {
@@ -474,7 +478,8 @@ final class BootstrapSession {
     }
 
     /**
-     * Tells a process that another has lost its connection to it. The network may take long to tell it, or never do so.
+     * Tells process {@code about} that {@code rank} has lost the connection to it. Its own network may notice late, or
+     * never.
      */
     private void tell(int about, int rank, String reason) {
         lock.lock();

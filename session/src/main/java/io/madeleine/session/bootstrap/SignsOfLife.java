@@ -7,13 +7,13 @@ package io.madeleine.session.bootstrap;
  * <p>Threading: confined to the thread that receives.
  */
 final class SignsOfLife {
-    /** An end gives so many signs in the time after which it counts as silent: one that is late does no harm. */
+    /** The number of signs that an end gives within the timeout: one that is late does no harm. */
     private static final int PER_TIMEOUT = 3;
 
     /**
-     * An end looks so often in the time between two signs, and gives one if it has sent nothing for one such wait. The
-     * next look comes one wait later at most, so signs are never two waits apart, whenever messages of the other end
-     * cut a wait short.
+     * The number of looks between two signs. An end gives a sign if it has sent nothing for one such wait. The next
+     * look comes one wait later at most, so signs are never two waits apart, whenever messages of the other end cut a
+     * wait short.
      */
     private static final int LOOKS_PER_SIGN = 2;
 
@@ -51,8 +51,8 @@ final class SignsOfLife {
     }
 
     /**
-     * A wait for a message has ended without one. What it has lasted too long was a pause of this process, perhaps of
-     * the whole machine, and no silence of the other end.
+     * A wait for a message has ended without one. The excess over the wait was a pause of this process, perhaps of the
+     * whole machine, not silence of the other end.
      */
     void heardNothing(long sinceNs, long nowNs) {
         heardNs += Math.max(0, nowNs - sinceNs - waitMs * MS);

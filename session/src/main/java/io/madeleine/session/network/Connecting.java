@@ -30,8 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Connecting {
     /**
-     * How much longer than the caller of a connection the process that is called waits. The caller knows why nobody
-     * answers, and tells the others.
+     * The called process waits this much longer than its caller, which knows why nobody answers and tells the others.
      */
     private static final long CALLED_GRACE_NS = 1_000_000_000;
 

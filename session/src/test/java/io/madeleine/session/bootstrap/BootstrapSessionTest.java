@@ -206,7 +206,7 @@ class BootstrapSessionTest {
         Member one = new Member(session, 1, 2, HERE);
         one.send(new ControlMessage.Put("met", new byte[1]));
         one.send(new ControlMessage.Put("met", new byte[1]));
-        String why = "its control connection was lost: it contributed twice to one exchange: it has met";
+        String why = "its control connection was lost: it contributed twice to the exchange \"met\"";
         zero.hearsDeath(1, why);
         one.hearsDeath(1, why);
         one.hearsTheEnd();

@@ -177,7 +177,8 @@ class SessionConfigTest {
     @Test
     void shouldResolveReferencesInTheNameOfMeasuredThresholds() throws IOException {
         Path file = Files.writeString(
-                directory.resolve("f.conf"), "name = none, madeleine.tuned = ${name}\".conf\", madeleine.wait.yields = 7");
+                directory.resolve("f.conf"),
+                "name = none, madeleine.tuned = ${name}\".conf\", madeleine.wait.yields = 7");
         Map<String, String> environment = Map.of("MADELEINE_CONF", file.toString());
         String told = assertThrows(ConfigurationException.class, () -> config(environment, new Properties()))
                 .getMessage();

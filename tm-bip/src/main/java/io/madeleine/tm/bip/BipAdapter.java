@@ -60,17 +60,17 @@ final class BipAdapter implements Adapter {
 
     private static final long LONG_CLOSE_PAUSE_NS = 2_000_000;
 
-    /** So many connections whose handshake failed may still tell their peers why. */
+    /** At most this many connections whose handshake failed stay to tell their peers why. */
     static final int MOST_REFUSED = 32;
 
-    /** So long lies between two notices about a lack of memory. */
+    /** The least time between two notices about a lack of memory. */
     private static final long MEMORY_NOTICE_NS = 5_000_000_000L;
 
     private static final String DIRECT_MEMORY_REMEDY =
             "Each peer whose messages wait to be read, or to be sent, needs up to " + BipConfig.PATH
                     + ".short.window and .long.window of direct memory (-XX:MaxDirectMemorySize)";
 
-    /** For the last datagrams of connections whose time to linger is over. */
+    /** How much longer a closing adapter sends the last datagrams of connections whose time to linger is over. */
     private static final long GRACE_NS = 100_000_000;
 
     private final String name;
@@ -189,8 +189,9 @@ final class BipAdapter implements Adapter {
             return;
         }
         if (places.isEmpty()) {
-            boolean _ = wanted.fail("the peer's host name is unknown here; see " + BipConfig.PATH
-                    + ".adapters.NAME.advertise at the peer");
+            boolean _ = wanted.fail("the host name in the peer's address "
+                    + wanted.request().peerAddress() + " is unknown here: set " + BipConfig.PATH + ".adapters." + name
+                    + ".advertise at the peer to an address that this host can reach");
             return;
         }
         places = places.stream().filter(place -> port.knows(place.getAddress())).toList();

@@ -56,8 +56,8 @@ final class BipConnection implements ProtocolConnection {
     private volatile long dueNs = Endpoint.NONE;
     private volatile String violation = "";
     private volatile boolean removed;
-    // guarded by the lock, as the next two
-    private boolean isMessageOpen; // its last packet was not sent yet
+    // the next three are guarded by the lock
+    private boolean isMessageOpen; // a message was begun, and its last packet is not sent yet
     private boolean isMark; // the packet appended last says only that a message begins
     private boolean hasFinished;
     private volatile boolean toldLoss;

@@ -11,8 +11,8 @@ import io.madeleine.tm.bip.protocol.SendStream;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The link of bip/long: the receiver names the memory, and datagrams are placed there in the order in which they come.
- * The first part of a block is sent before the receiver has named anything, and waits in its window.
+ * The link of bip/long: the receiver names the memory, and datagrams are placed there as they come, in any order. The
+ * first part of a block is sent before the receiver has named anything, and waits in the receiver's window.
  *
  * <p>Headers travel in a stream of their own, so that a place in the stream of payload is the same number for the
  * sender, the datagrams, and {@link #expect}.

@@ -57,7 +57,7 @@ final class BipProgress implements ProgressSource {
     private final long coalesceNs;
     private @Nullable BipConnection firstTouched;
     private @Nullable BipConnection firstReady;
-    private volatile @Nullable BipConnection keeper; // that held packets back last
+    private volatile @Nullable BipConnection keeper; // the connection that held packets back last
     private volatile boolean readable;
     private volatile boolean armed;
     private boolean closed; // guarded by polling
@@ -161,7 +161,7 @@ final class BipProgress implements ProgressSource {
         readable = true;
     }
 
-    /** How many polls there were; a thread that sees the number unchanged may be late by a moment. */
+    /** How many polls there were; other threads may see the number a moment late. */
     long pollCount() {
         return polls.getOpaque();
     }
@@ -408,7 +408,7 @@ final class BipProgress implements ProgressSource {
             firstReady = ready.takeAll();
         }
         for (BipConnection each = firstReady; each != null; each = firstReady) {
-            firstReady = each.nextListed; // a handler may wait, and poll: it goes on with the next one
+            firstReady = each.nextListed; // a handler may wait, and poll: that poll goes on with the next connection
             each.nextListed = null;
             each.isListed.set(false);
             work += each.upcall();

@@ -18,10 +18,15 @@ final class HeldBack {
     /** How long after the first packet a thread that polls is to look: waking it costs more than a datagram. */
     static final long LOOK_NS = 200_000;
 
-    /** In a fast stream the clock is read for one packet in so many: a look takes as long as the rest of a packet. */
+    /**
+     * In a fast stream the clock is read for one packet in this many: reading it takes as long as the rest of the work
+     * for a packet.
+     */
     static final int CLOCK_PACKETS = 4;
 
-    /** A longer coalescing time makes no stream with longer gaps dense: few of its packets would share a datagram. */
+    /**
+     * The most of the coalescing time that counts for density: packets with longer gaps would seldom share a datagram.
+     */
     private static final long DENSE_NS = 20_000;
 
     private final StreamDetector detector;

@@ -153,7 +153,7 @@ final class SciPeers implements Doorbell.Keeper, AutoCloseable {
         }
     }
 
-    /** Tells whether the process with that stem has ended; null if this process has no peer object for it. */
+    /** Returns a check whether the process with that stem has ended; null if this process has no peer object for it. */
     @Nullable
     BooleanSupplier end(FileStem stem) {
         lock.lock();

@@ -163,7 +163,7 @@ final class SegmentHandshake implements HandshakeLine {
         if (frame != null) {
             fed.receive(frame, nowNs);
         } else if (state != 0) {
-            fed.fail("the peer has given it up", side == PairLayout.INITIATOR);
+            fed.fail("the peer has given the connection up", side == PairLayout.INITIATOR);
         }
     }
 

@@ -234,7 +234,7 @@ class SciConnectionTest {
         b.channels.getFirst().close();
         assertTrue(right.isCompletedExceptionally());
         Side.settle(a, left, b, right);
-        assertTrue(reason(left).contains("the peer has given it up"), reason(left));
+        assertTrue(reason(left).contains("the peer has given the connection up"), reason(left));
     }
 
     /** Sleeps until the side is told of something; fails if nobody tells it anything. */
@@ -257,7 +257,7 @@ class SciConnectionTest {
         acceptOffer();
         assertIsWoken(a, b.channels.getFirst()::close);
         Side.settle(a, left, b, right);
-        assertTrue(reason(left).contains("the peer has given it up"), reason(left));
+        assertTrue(reason(left).contains("the peer has given the connection up"), reason(left));
     }
 
     @Test

@@ -80,8 +80,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     /**
      * Starts to listen.
      *
-     * @param reactor the reactor in which the session sleeps; otherwise one of the adapter's own, which the adapter
-     *     closes
+     * @param reactor the session's reactor if that is Netty's; otherwise one that belongs to the adapter, which closes
+     *     it
      * @throws ConfigurationException if it cannot listen, or cannot load the TLS files
      */
     TcpAdapter(String name, TcpConfig config, ProcessContext context, NettyReactor reactor) {
@@ -95,7 +95,10 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
                         : null);
     }
 
-    /** As above, with the identity that the configuration names. Ownership: it is closed here, also after a failure. */
+    /**
+     * As above, with the identity that the configuration names. Ownership: the adapter closes the identity, even if
+     * this constructor fails.
+     */
     TcpAdapter(
             String name,
             TcpConfig config,

@@ -128,7 +128,8 @@ public final class TcpPmm implements ProtocolModule {
                     + ".adapters names " + String.join(", ", adapterNames()));
         }
         if (context.secret().length == 0) {
-            throw new ConfigurationException("tcp needs a session secret, and it is empty");
+            throw new ConfigurationException(
+                    "tcp needs a session secret: expected madeleine.session.secret to be set, to the same text in all processes");
         }
         if (context.reactor() instanceof NettyReactor offered) {
             return new TcpAdapter(name, config, context, offered);

@@ -150,7 +150,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     public Optional<String> unreachable(String peerAddress) {
         Optional<ViaAddress> peer = ViaAddress.read(peerAddress);
         if (peer.isEmpty()) {
-            return Optional.of("its address is not one of this release of via");
+            return Optional.of(
+                    "its address is not one of this release of via: use the same release of Madeleine in all processes");
         }
         if (!peer.get().provider().equals(address.provider())) {
             return Optional.of("it uses libfabric's provider " + peer.get().provider() + ", this process "
@@ -229,7 +230,8 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
         }
         Optional<ViaAddress> peer = ViaAddress.read(wanted.request().peerAddress());
         if (peer.isEmpty()) {
-            boolean _ = wanted.fail("its address is not one of this release of via");
+            boolean _ = wanted.fail(
+                    "its address is not one of this release of via: use the same release of Madeleine in all processes");
             return;
         }
         wanted.note(peer.get().silence(addressKey()));
@@ -441,7 +443,7 @@ final class ViaAdapter implements Adapter, Home, RemoteHome, Receives.Receiver {
     }
 
     @Override
-    public byte[] shortName(int mostBytes) {
+    public byte[] shortName() {
         return ShortNames.of(port.name(), address.provider());
     }
 

@@ -504,7 +504,10 @@ public final class Endpoint {
         return length;
     }
 
-    /** Counts the time in which the peer should have answered; a time without calls counts as short. */
+    /**
+     * Counts the time in which the peer should have answered; a time without calls counts for at most a sixth of {@code
+     * peer-timeout}.
+     */
     private void observe(long nowNs) {
         if (sending.recovery.isWaiting()) {
             silentNs += Math.max(0, Math.min(nowNs - observedNs, settings.peerTimeoutNs() / 6));

@@ -145,7 +145,7 @@ public final class GrantScheduler {
      * @param arrived how many bytes have arrived in all
      * @param taken how many have been read
      * @param wanted the offset up to which the sender wants to send
-     * @param missing how many datagrams before this one are missing; below 0 if this is one that was
+     * @param missing how many datagrams before this one are missing; below 0 if this one was counted as missing before
      */
     void moved(Grant grant, long arrived, long taken, long wanted, long missing, long nowNs) {
         lock.lock();

@@ -12,7 +12,7 @@ final class Sending implements Recovery.Fate {
     /** The least room in a datagram that is worth a STREAM frame. */
     private static final int LEAST_STREAM_ROOM = DatagramLayout.STREAM_BYTES + 8;
 
-    /** Fewer bytes are copied into the datagram: that is as fast as to put its head in front of them and back. */
+    /** Fewer bytes are copied into the datagram: a copy is then as fast as lending the ring. */
     private static final int LEAST_LENT_BYTES = 4_096;
 
     final SendStream[] streams = new SendStream[DatagramLayout.STREAM_COUNT];
@@ -60,7 +60,7 @@ final class Sending implements Recovery.Fate {
         return endAckedHow == endHow;
     }
 
-    /** Whether bytes wait for the peer to read others. */
+    /** Whether bytes wait to be sent, for instance until the peer has room. */
     boolean isBlocked() {
         for (SendStream stream : streams) {
             if (stream.unsentBytes() > 0) {
@@ -168,7 +168,7 @@ final class Sending implements Recovery.Fate {
             return recovery.isWaiting() || recovery.rtt.isSampled() ? producePathProbe(nowNs, out, remoteId) : 0;
         }
         if (sendsData && recovery.rtt.isSampled()) {
-            int probe = producePathProbe(nowNs, out, remoteId); // a stream has no pause in which it could leave
+            int probe = producePathProbe(nowNs, out, remoteId); // a dense stream leaves no pause for the probe
             if (probe > 0) {
                 return probe;
             }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receiving end of loans. It reads a block in the sender's memory, piece by piece, straight into the target, and
  * passes bytes on when the sender has granted them. It refuses bytes that it cannot read; the sender then sends them
- * through cells. It also refuses if the target is memory of the Java heap, if the permission is lost, or if the packet
- * is dropped.
+ * through cells. It also refuses if the target lies in the Java heap and the block is not shared, if the permission is
+ * lost, or if the packet is dropped.
  *
  * <p>Threading: single-writer (the holder of the receive lock); {@link #isReadable} any thread.
  */

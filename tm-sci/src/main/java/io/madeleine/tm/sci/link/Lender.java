@@ -67,7 +67,7 @@ public final class Lender {
     }
 
     /**
-     * Whether the block in front of the group can be lent: it is native memory that any thread can access and that the
+     * Whether the block in front of the group can be lent: it is native memory that this thread can access and that the
      * peer can read.
      */
     boolean mayLend(BufferGroup group) {

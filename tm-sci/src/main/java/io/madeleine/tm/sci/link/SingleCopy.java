@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The resources of an adapter for {@code sci/dma}: the copy engine, if there is one, and the mark by which peers
  * recognise this process's memory. If single copy is impossible, the first failure is logged once: as a warning if the
- * configuration demands single copy, else at level DEBUG. All blocks then go through cells.
+ * configuration demands single copy, else at level DEBUG. All blocks but shared ones then go through cells.
  *
  * <p>Threading: thread-safe.
  */

@@ -76,8 +76,8 @@ public final class SharedBlocks implements MemorySource, RegionListener, AutoClo
     /**
      * {@inheritDoc}
      *
-     * <p>Returns nothing for small blocks, for further slab blocks once there are {@link Slabs#MANY_BLOCKS}, and where
-     * the file system has little room.
+     * <p>Returns nothing for small blocks, for blocks of more than 64 MiB, for further slab blocks once there are
+     * {@link Slabs#MANY_BLOCKS}, and where the file system has little room.
      */
     @Override
     public Optional<MemorySegment> allocate(long bytes, Arena arena) {

@@ -76,8 +76,8 @@ public final class SciProgress implements ProgressSource {
     private long betweenLooksNs = LONGEST_UNSEEN_NS;
 
     /**
-     * Whether the polling thread polls only for a moment. It does not put a sparse connection on the watch list,
-     * because it would have to wait for that connection to settle when it takes it off again.
+     * Whether the polling thread polls only for a moment. The thread then puts no sparse connection on the watch list:
+     * to take it off again, the thread would have to wait until it has settled.
      */
     private boolean forAMoment;
 

@@ -23,9 +23,9 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 /**
  * BoringSSL, as Netty's {@code netty-tcnative-boringssl-static} provides it.
  *
- * <p>Java cannot call its exporter (RFC 5705). Therefore the resumption secret identifies a session (RFC 8446, section
- * 7.1: derived from the master secret and the whole handshake up to the client's Finished). Both ends have computed it
- * when the handshake is over. An HMAC with a label separates this use from any other.
+ * <p>Java cannot call BoringSSL's exporter (RFC 5705). Therefore the resumption secret identifies a session (RFC 8446,
+ * section 7.1: derived from the master secret and the whole handshake up to the client's Finished). Both ends have
+ * computed it when the handshake is over. An HMAC with a label separates this use from any other.
  *
  * <p>Threading: thread-safe.
  */

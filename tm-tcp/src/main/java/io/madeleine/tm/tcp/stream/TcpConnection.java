@@ -67,7 +67,7 @@ public final class TcpConnection extends LinkReports implements ProtocolConnecti
         poller.buffered(true);
     }
 
-    /** Has the network path to the peer watched; before {@link #start}. */
+    /** Sets the state of the path to the peer, which {@link PathWatch} watches; before {@link #start}. */
     public void watched(PathState leavingHost) {
         path = leavingHost;
     }
@@ -98,8 +98,8 @@ public final class TcpConnection extends LinkReports implements ProtocolConnecti
     }
 
     /**
-     * Whether the same read has brought the header of a further message. To look for any other message would cost a
-     * system call.
+     * Whether the read of the previous packet has also brought the header of a further message. To look for any other
+     * message would cost a system call.
      */
     @Override
     public boolean hasArrivals() {

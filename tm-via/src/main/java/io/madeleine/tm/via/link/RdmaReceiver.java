@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receiving half of {@code via/rdma}. It grants the sender memory for the next payload: expected blocks of the
  * session's memory as soon as they are expected, and chunks of its own for all other payload when its packet is being
- * received. The immediate data of each write says which part of a piece has landed; nothing else does. To take blocks
- * back, the receiver revokes all unused grants, and waits for the pieces that the sender had begun to write before it
- * answered.
+ * received. The immediate data of each write says which part of a piece has landed; without immediate data a message
+ * does ({@link LandedPieces}). To take blocks back, the receiver revokes all unused grants, and waits for the pieces
+ * that the sender had begun to write before it answered.
  *
  * <p>Threading: the receiving half of the link, and the thread that polls; guarded by a spin lock.
  */

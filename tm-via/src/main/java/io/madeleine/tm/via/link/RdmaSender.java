@@ -21,11 +21,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of {@code via/rdma}. A packet's header goes as a message; its payload is written into memory that
- * the receiver grants, a stretch of the payload stream for each grant, in order. Memory of the session is written from
- * where it lies, a piece in several writes if it lies in several local registrations; other memory is copied into a
- * registered chunk first.
+ * the receiver grants, a stretch of the payload stream for each grant, in order. Memory of the session (with {@code
+ * rdma.trust-native}, native memory) is written from where it lies, a piece in several writes if it lies in several
+ * local registrations; other memory is copied into a registered chunk first.
  *
- * <p>Threading: the sending half of the link; grants and revocations come from the thread that polls, completions too.
+ * <p>Threading: {@link #send} belongs to the sending half of the link; grants, revocations and completions come from
+ * the thread that polls.
  */
 final class RdmaSender implements Completion, PacketSender {
     private static final int MASK = GrantFlyweight.GRANTS - 1;
@@ -174,7 +175,10 @@ final class RdmaSender implements Completion, PacketSender {
         }
     }
 
-    /** Whether chunks of this size take any piece in half of the parts allowed: the others are for writes in place. */
+    /**
+     * Whether half of the parts allowed suffice to copy any piece by chunks of this size; the other half is for writes
+     * in place.
+     */
     private boolean suffices(int bytes) {
         return bytes >= LEAST_BYTES && copiesOf(chunkBytes, bytes) <= Math.max(1, mostParts / 2);
     }

@@ -379,7 +379,7 @@ public final class ViaConnection implements ProtocolConnection {
         return registeredReceiver;
     }
 
-    /** Whether everything that was sent has left, and no receive of this connection alone is posted. */
+    /** Whether everything that was sent has left, and no tagged receive of this connection is posted. */
     public boolean isIdle() {
         RdmaSender opened = sender;
         RegisteredSender medium = registeredSender;
@@ -390,7 +390,7 @@ public final class ViaConnection implements ProtocolConnection {
                 && (posted == null || posted.isIdle());
     }
 
-    /** Whether memory of the user is granted to the peer. */
+    /** Whether memory of the user is granted to the peer, or posted for a tagged message of it. */
     public boolean hasPosted() {
         RegisteredReceiver posted = registeredReceiver;
         return receiver.hasPosted() || posted != null && posted.hasPosted();

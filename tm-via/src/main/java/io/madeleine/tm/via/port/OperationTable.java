@@ -146,7 +146,7 @@ final class OperationTable {
      * Fails operations to processes that have ended, until none is left or the provider waits for a living process.
      *
      * @param poll handles completions; false if the endpoint is closed
-     * @return whether nothing is left that keeps the provider from completing operations for ever
+     * @return false if an operation may block the provider for ever
      */
     boolean failToTheDead(WaitingOperations waiting, BooleanSupplier poll) {
         long before = 0;

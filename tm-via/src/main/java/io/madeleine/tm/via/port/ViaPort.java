@@ -21,11 +21,11 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An endpoint at work: sends, writes and receives, and hands their completions to their owners. The number of
- * operations never exceeds the completion queue.
+ * An endpoint at work: sends, writes and receives, and hands their completions to their owners. The completion queue
+ * has room for all operations.
  *
- * <p>Threading: any thread may begin operations and poll. Only one at a time handles completions; other threads do not
- * wait for it. The rest is the control path.
+ * <p>Threading: any thread may begin operations and poll. Only one at a time handles completions; threads that poll do
+ * not wait for it. The rest is the control path.
  */
 public final class ViaPort implements AutoCloseable {
     /** Result of {@link #send}: sent, and the memory may be reused at once. */
@@ -551,7 +551,7 @@ public final class ViaPort implements AutoCloseable {
     /**
      * Fails operations to processes that have ended, until none is left or the provider waits for a living process.
      *
-     * @return whether nothing is left that keeps the provider from completing operations for ever
+     * @return false if an operation may block the provider for ever
      */
     public boolean failToTheDead(WaitingOperations waiting) {
         polling.lock();

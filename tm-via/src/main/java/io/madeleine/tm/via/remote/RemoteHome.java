@@ -33,8 +33,8 @@ public interface RemoteHome {
     /** Ends a use of a peer: nothing of this user is outstanding. The last one removes the peer in a later poll. */
     void releasePeer(long peer);
 
-    /** The name of the own endpoint in at most this many bytes; longer if that is impossible. */
-    byte[] shortName(int mostBytes);
+    /** The own endpoint's name, as short as possible. */
+    byte[] shortName();
 
     /** The name of an endpoint, from its {@link #shortName}. */
     byte[] nameOf(byte[] shortName);

@@ -174,12 +174,12 @@ public final class ViaRemoteMemory implements RemoteMemory, MemorySource, Region
                     memory + " is not memory that peers may access: expected memory of Session.allocateShared"
                             + (region == null || region.remark().isEmpty() ? "" : "; " + region.remark()));
         }
-        byte[] name = home.shortName(MAX_NAME_BYTES);
+        byte[] name = home.shortName();
         if (name.length > MAX_NAME_BYTES) {
             throw new RemoteMemoryException(
                     Kind.NOT_EXPORTABLE,
                     "the provider names this endpoint with " + name.length + " bytes, and a descriptor has room for "
-                            + MAX_NAME_BYTES);
+                            + MAX_NAME_BYTES + ": name another provider in madeleine.tm.via.adapters");
         }
         reserve();
         boolean writable = access == Access.READ_WRITE;
