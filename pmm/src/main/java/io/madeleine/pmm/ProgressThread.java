@@ -24,7 +24,7 @@ final class ProgressThread extends Thread {
     /** A thread that has polled an adapter without the lead is taken to do so for this time. */
     private static final long POLLED_LATELY_NS = 1_000_000;
 
-    /** How long this thread leaves adapters that demand polls to threads that poll them without the lead. */
+    /** How long this thread leaves adapters that demand polls to threads that poll. */
     private static final long LONGEST_ASIDE_NS = 1_000_000;
 
     /**
@@ -150,23 +150,28 @@ final class ProgressThread extends Thread {
                     grace.wasMissed(System.nanoTime());
                 }
                 lead();
-                pollsSeen = engine.pollCount() - 1; // a seeker may have had the lead by now and left it for a moment
+                pollsSeen = engine.pollCount() - 1; // counts as a poll: a seeker may have had the lead and left it
             }
         }
     }
 
     /** Parks for a time of grace; others have begun to poll {@code polls} times during the last one. */
     private void leaveLeadToOthers(int polls, long elapsedNs) {
-        if (!engine.needsMoreThanHandlers()) {
+        if (engine.isOnlyForHandlers()) {
             grace.hasPassed(polls, engine.isLedByAnother(this), seenNs, elapsedNs);
         }
         inLongGrace = grace.isLong();
         try {
             // checks again after setting the flag: a thread raises demand before it reads the flag
-            LockSupport.parkNanos(this, engine.needsMoreThanHandlers() ? Grace.SHORTEST_NS : grace.lengthNs());
+            LockSupport.parkNanos(this, engine.isOnlyForHandlers() ? graceNs() : Grace.SHORTEST_NS);
         } finally {
             inLongGrace = false;
         }
+    }
+
+    /** Threads that poll also serve adapters that hold a demand. Once they stop, the adapters wait for this thread. */
+    private long graceNs() {
+        return engine.needsMoreThanHandlers() ? Math.min(grace.lengthNs(), LONGEST_ASIDE_NS) : grace.lengthNs();
     }
 
     private void standBy() {

@@ -28,6 +28,7 @@ class LongGraceTest {
     private final SelectorReactor reactor = new SelectorReactor();
     private final AtomicInteger received = new AtomicInteger();
     private final Waitable news = new Waitable();
+    private final Demands demands = new Demands();
     private ProgressEngine engine;
     private FakeNetwork network;
     private Dispatcher handlers;
@@ -35,7 +36,7 @@ class LongGraceTest {
     @BeforeEach
     void open() {
         WaitPolicy policy = new WaitPolicy(WaitMode.SPIN, 100_000, 3);
-        engine = new ProgressEngine("test", reactor, policy, new Demands(), SpareProcessorTest.always());
+        engine = new ProgressEngine("test", reactor, policy, demands, SpareProcessorTest.always());
         network = new FakeNetwork(reactor);
         network.listener = () -> {
             received.incrementAndGet();
@@ -87,16 +88,49 @@ class LongGraceTest {
     }
 
     private void assertSeldomParks(Runnable halfASecond) {
+        assertParks(500, halfASecond);
+    }
+
+    private void assertParks(int most, Runnable halfASecond) {
         long fewest = Long.MAX_VALUE;
-        for (int i = 0; i < TRIES && fewest > 500; i++) {
+        for (int i = 0; i < TRIES && fewest > most; i++) {
             fewest = Math.min(fewest, parksDuring(halfASecond));
         }
-        assertTrue(fewest <= 500, "it looked at least " + fewest + " times in half a second");
+        assertTrue(fewest <= most, "it looked at least " + fewest + " times in half a second");
     }
 
     @Test
     void shouldLookSeldomWhileAThreadLeadsOften() {
         assertSeldomParks(() -> pollOften(500_000_000));
+    }
+
+    /** That thread polls for the adapter, too. */
+    @Test
+    void shouldLookOnceInAMillisecondWhileAThreadLeadsOftenAndAnAdapterWantsPolls() {
+        demands.newDemand().hold();
+        assertParks(1_000, () -> pollOften(500_000_000));
+    }
+
+    @Test
+    void shouldPollAnAdapterThatWantsItMillisecondsAfterAThreadHasPolled() throws InterruptedException {
+        demands.newDemand().hold();
+        long leastNs = Long.MAX_VALUE;
+        for (int i = 0; i < TRIES / 2 && leastNs > 2_600_000; i++) {
+            long[] tookNs = new long[6];
+            for (int j = 0; j < tookNs.length; j++) {
+                pollOften(Grace.AFTER_A_MISS_NS + 30_000_000);
+                long startNs = System.nanoTime();
+                int before = network.pollCount.get();
+                while (network.pollCount.get() == before) {
+                    assertTrue(startNs + PATIENCE_NS - System.nanoTime() > 0, "the adapter was not polled");
+                    Thread.onSpinWait();
+                }
+                tookNs[j] = System.nanoTime() - startNs;
+            }
+            Arrays.sort(tookNs);
+            leastNs = Math.min(leastNs, tookNs[3]);
+        }
+        assertTrue(leastNs <= 2_600_000, "two thirds took up to " + leastNs + " ns at best");
     }
 
     @Test
