@@ -63,7 +63,12 @@ public record ConfigReader(Config config) {
 
     /** Refuses a fraction, which the configuration library would silently drop. */
     private int whole(String path) {
-        return new BigDecimal(config.getString(path).strip()).intValueExact();
+        String written = config.getString(path).strip();
+        try {
+            return Integer.parseInt(written);
+        } catch (NumberFormatException _) {
+            return new BigDecimal(written).intValueExact(); // such as 4e3; the class takes 10 ms to initialize
+        }
     }
 
     /** A whole number within bounds, or {@code automatic} for the value "auto". */

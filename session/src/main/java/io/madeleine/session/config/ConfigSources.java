@@ -49,6 +49,9 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
 
     private static final String CONF_OPTION = "--conf";
 
+    /** Kept from the last reading of the defaults, which takes milliseconds. */
+    private static volatile List<String> usualNetworks = List.of();
+
     /** Takes arguments of the forms {@code key=value}, {@code --conf=FILE} and {@code --conf FILE}. */
     public static ConfigSources ofArguments(List<String> arguments, ProcessEnvironment surroundings) {
         Config settings = ConfigFactory.empty();
@@ -130,7 +133,9 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
     /** The defaults of all modules on the class path. */
     private static Config reference() {
         try {
-            return ConfigFactory.parseResources(ConfigSources.class.getClassLoader(), REFERENCE);
+            Config found = ConfigFactory.parseResources(ConfigSources.class.getClassLoader(), REFERENCE);
+            usualNetworks = List.copyOf(found.getStringList("madeleine.networks"));
+            return found;
         } catch (ConfigException e) {
             throw new ConfigurationException("a reference.conf cannot be read: " + e.getMessage(), e);
         }
@@ -140,7 +145,10 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
      * The default of the networks that "auto" chooses from. It includes networks without a module on the class path.
      */
     public static List<String> usualNetworks() {
-        return reference().getStringList("madeleine.networks");
+        if (usualNetworks.isEmpty()) {
+            Config _ = reference();
+        }
+        return usualNetworks;
     }
 
     /** The measured thresholds from the file that the other sources name; empty if they name none. */
