@@ -3,6 +3,7 @@ package io.madeleine.mpi.device;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.mpi.FreedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -56,15 +57,18 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
 
     @Override
     public void onMessage(IncomingMessage message) {
-        message.unpack(header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, ReceiveMode.EXPRESS);
-        Peer peer = sender(message.remote());
+        message.unpack(header, 0, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
         byte kind = Header.kind(header);
+        if (kind != Header.EAGER) {
+            message.unpack(header, Header.EAGER_BYTES, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        }
+        Peer peer = sender(message.remote());
         long bytes = Header.bytes(header);
         switch (kind) {
             case Header.EAGER, Header.EAGER_SYNCHRONOUS -> {
-                if (bytes <= Header.INLINE_BYTES) {
+                if (bytes == 0) {
                     end(message);
-                    arrivedShort(peer, Header.INLINE_OFFSET, bytes);
+                    arrivedShort(peer, 0, 0);
                 } else {
                     arrivedEager(message, peer, bytes);
                 }
@@ -84,17 +88,21 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
 
     @Override
     public void onMessage(int remote, long length) {
-        Peer peer = sender(remote);
         byte kind = Header.kind(header);
-        long bytes = Header.bytes(header);
+        int headerBytes = Header.bytesOf(kind);
         boolean isEager = kind == Header.EAGER || kind == Header.EAGER_SYNCHRONOUS;
-        boolean hasBody = kind == Header.DATA || isEager && bytes > Header.INLINE_BYTES;
-        if (length != Header.BYTES + (hasBody ? bytes : 0)) {
+        if (length < headerBytes) {
+            drop(kind, peers.get(remote), "it has " + length + " bytes: expected those of a header");
+            return;
+        }
+        Peer peer = sender(remote);
+        long bytes = Header.bytes(header);
+        if (length != headerBytes + (isEager || kind == Header.DATA ? bytes : 0)) {
             drop(kind, peer, "it has " + length + " bytes: expected those of the header and its body");
         } else if (kind == Header.DATA) {
             fragment(bytes);
         } else if (isEager) {
-            arrivedShort(peer, hasBody ? Header.BYTES : Header.INLINE_OFFSET, bytes);
+            arrivedShort(peer, headerBytes, bytes);
         } else {
             control(kind, peer, bytes);
         }
@@ -200,7 +208,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
 
     /** A copy of the short message that has arrived. */
     private Arrived kept(Peer peer, int tag, long start, long bytes, int sender) {
-        if (bytes <= Header.INLINE_BYTES) {
+        if (bytes <= Arrived.INLINE_BYTES) {
             Arrived arrived = newArrived(Arrived.Stage.INLINE, peer, tag, bytes, sender);
             MemorySegment.copy(header, start, arrived.inline, 0, bytes);
             return arrived;

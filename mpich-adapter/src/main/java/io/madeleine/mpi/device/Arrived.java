@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: guarded by the lock of the device; confined to the thread that has taken it out of the table.
  */
 public final class Arrived {
+    /** The longest body that an object of this class holds itself. */
+    static final int INLINE_BYTES = 24;
+
     enum Stage {
         /** The body is in {@link #inline}. */
         INLINE,
@@ -27,7 +30,7 @@ public final class Arrived {
 
     final Link<Arrived> byTag = new Link<>(this);
     final Link<Arrived> bySource = new Link<>(this);
-    final MemorySegment inline = MemorySegment.ofArray(new byte[Header.INLINE_BYTES]);
+    final MemorySegment inline = MemorySegment.ofArray(new byte[INLINE_BYTES]);
 
     Stage stage = Stage.INLINE;
     int source;

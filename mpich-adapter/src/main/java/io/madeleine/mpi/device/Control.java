@@ -1,8 +1,6 @@
 package io.madeleine.mpi.device;
 
 import io.madeleine.api.OutgoingMessage;
-import io.madeleine.api.ReceiveMode;
-import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +28,11 @@ final class Control extends Outgoing {
     }
 
     @Override
+    byte kind() {
+        return kind;
+    }
+
+    @Override
     long bytesBehind() {
         return 0;
     }
@@ -42,7 +45,7 @@ final class Control extends Outgoing {
     @Override
     void pack(OutgoingMessage begun, MemorySegment header, int credits) {
         write(header, credits);
-        begun.pack(header, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        packHeader(begun, header, kind);
     }
 
     @Override

@@ -26,7 +26,7 @@ public record DeviceSettings(int eagerBytes, int creditBytes, long fragmentBytes
 
     /** Validates the numbers. */
     public DeviceSettings {
-        check("mpi.eager-bytes", eagerBytes, Header.INLINE_BYTES, 1 << 20);
+        check("mpi.eager-bytes", eagerBytes, Arrived.INLINE_BYTES, 1 << 20);
         check("mpi.credit-bytes", creditBytes, 1 << 10, 1 << 30);
         check("mpi.fragment-bytes", fragmentBytes, LEAST_FRAGMENT_BYTES, Long.MAX_VALUE);
         check("mpi.buffer-bytes", bufferBytes, 0, Long.MAX_VALUE);

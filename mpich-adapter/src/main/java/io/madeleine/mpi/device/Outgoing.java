@@ -2,6 +2,8 @@ package io.madeleine.mpi.device;
 
 import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.mpi.FreedMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -30,9 +32,12 @@ abstract class Outgoing implements Runnable {
      */
     abstract void pack(OutgoingMessage begun, MemorySegment header, int credits);
 
+    /** The kind of the message, of {@link Header}. */
+    abstract byte kind();
+
     /**
      * The length of the body behind the header, if {@link #write} can write all of the message: 0 if it consists of its
-     * header; {@link #LONG} if it is longer than that.
+     * header; {@link #LONG} if it is longer than that. Only an eager message has a body there.
      */
     abstract long bytesBehind();
 
@@ -41,6 +46,18 @@ abstract class Outgoing implements Runnable {
 
     /** The message has left, or failed. Never waits. */
     abstract void ended(@Nullable RuntimeException failure);
+
+    /** The most credits that the header can return. */
+    final int mostCredits() {
+        return kind() == Header.EAGER ? Header.MOST_EAGER_CREDITS : Integer.MAX_VALUE;
+    }
+
+    /** Packs a header of this kind. */
+    static void packHeader(OutgoingMessage begun, MemorySegment header, byte kind) {
+        for (int at = 0; at < Header.bytesOf(kind); at += Header.EAGER_BYTES) {
+            begun.pack(header, at, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        }
+    }
 
     /** Sends the message without waiting. */
     final void send(OutgoingMessage begun, MemorySegment header, int credits) {

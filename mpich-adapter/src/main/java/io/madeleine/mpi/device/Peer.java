@@ -76,7 +76,7 @@ final class Peer {
 
     /** What an eager message of this length costs: its envelope, and a body that is not inline. */
     static int cost(long bytes) {
-        int body = bytes <= Header.INLINE_BYTES ? 0 : (int) ((bytes + Header.CREDIT_BYTES - 1) / Header.CREDIT_BYTES);
+        int body = bytes <= Arrived.INLINE_BYTES ? 0 : (int) ((bytes + Header.CREDIT_BYTES - 1) / Header.CREDIT_BYTES);
         return 2 + body;
     }
 
@@ -128,9 +128,13 @@ final class Peer {
         return owe(sum);
     }
 
-    /** The credits that the next header returns. */
-    int takeOwed() {
-        return owed.get() == 0 ? 0 : owed.getAndSet(0);
+    /** The credits that the next header returns, which has room for so many. */
+    int takeOwed(int most) {
+        int all = owed.get() == 0 ? 0 : owed.getAndSet(0);
+        if (all > most) {
+            owed.addAndGet(all - most);
+        }
+        return Math.min(all, most);
     }
 
     // ---- sending
@@ -175,10 +179,10 @@ final class Peer {
         }
         RuntimeException failed = null;
         boolean isSent = false;
-        int returned = takeOwed();
+        int returned = takeOwed(message.mostCredits());
         try {
             message.write(nowHeader, returned);
-            isSent = trySend(nowHeader, behind);
+            isSent = trySend(nowHeader, message.kind(), behind);
         } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
             FreedMemory.clearInterrupt(e);
             failed = e;
@@ -207,8 +211,8 @@ final class Peer {
         try {
             hasCredits = takeCredits(cost, nowHeader);
             if (hasCredits) {
-                returned = takeOwed();
-                Header.write(nowHeader, Header.EAGER, returned, context, tag, 0, bytes);
+                returned = takeOwed(Header.MOST_EAGER_CREDITS);
+                Header.writeEager(nowHeader, returned, context, tag, bytes);
                 isSent = trySendWithBody(nowHeader, segment, offset, bytes);
             }
         } catch (PeerFailedException | IllegalStateException e) {
@@ -239,12 +243,9 @@ final class Peer {
             if (!takeCredits(cost(bytes), nowHeader)) {
                 return false;
             }
-            returned = takeOwed();
-            Header.write(nowHeader, Header.EAGER, returned, context, tag, 0, bytes);
-            if (bytes <= Header.INLINE_BYTES) {
-                MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
-                channel.send(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
-            } else if (bytes > NowHeaders.BODY_BYTES || !trySendWithBody(nowHeader, segment, offset, bytes)) {
+            returned = takeOwed(Header.MOST_EAGER_CREDITS);
+            Header.writeEager(nowHeader, returned, context, tag, bytes);
+            if (bytes > NowHeaders.BODY_BYTES || !trySendWithBody(nowHeader, segment, offset, bytes)) {
                 sendWithBody(nowHeader, segment, offset, bytes);
             }
         } catch (MadeleineException | IllegalStateException e) { // nothing was sent
@@ -257,27 +258,30 @@ final class Peer {
         return true;
     }
 
-    /** Copies a short body into the header or behind it, and sends both if they can leave at once. */
+    /** Copies a short body behind the header, and sends both if they can leave at once. */
     private boolean trySendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {
-        if (bytes <= Header.INLINE_BYTES) {
-            MemorySegment.copy(segment, offset, nowHeader, Header.INLINE_OFFSET, bytes);
-            return trySend(nowHeader, 0);
-        }
-        MemorySegment.copy(segment, offset, nowHeader, Header.BYTES, bytes);
-        return trySend(nowHeader, bytes);
+        MemorySegment.copy(segment, offset, nowHeader, Header.EAGER_BYTES, bytes);
+        return trySend(nowHeader, Header.EAGER, bytes);
     }
 
     /** Sends a header, and a body of this length behind it, by one call if they can leave at once. */
-    private boolean trySend(MemorySegment nowHeader, long behind) {
+    private boolean trySend(MemorySegment nowHeader, byte kind, long behind) {
+        if (kind != Header.EAGER) {
+            return channel.trySend(
+                    rank, nowHeader, 0, Header.EAGER_BYTES, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        }
         return behind == 0
-                ? channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS)
-                : channel.trySend(rank, nowHeader, 0, Header.BYTES, behind, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                ? channel.trySend(rank, nowHeader, 0, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS)
+                : channel.trySend(
+                        rank, nowHeader, 0, Header.EAGER_BYTES, behind, SendMode.CHEAPER, ReceiveMode.CHEAPER);
     }
 
     private void sendWithBody(MemorySegment nowHeader, MemorySegment segment, long offset, long bytes) {
         try (var message = channel.beginPacking(rank)) {
-            message.pack(nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
-            message.pack(segment, offset, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            Outgoing.packHeader(message, nowHeader, Header.EAGER);
+            if (bytes > 0) {
+                message.pack(segment, offset, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+            }
             message.endPacking();
         }
     }
@@ -293,7 +297,7 @@ final class Peer {
         if (begun.isEmpty()) {
             return false;
         }
-        message.send(begun.get(), header, takeOwed());
+        message.send(begun.get(), header, takeOwed(message.mostCredits()));
         return true;
     }
 
@@ -354,7 +358,7 @@ final class Peer {
                     return;
                 }
                 try {
-                    first.send(begun.get(), header, takeOwed()); // may post again: behind the others
+                    first.send(begun.get(), header, takeOwed(first.mostCredits())); // may post again: behind the others
                 } finally {
                     queued.getAndDecrement();
                 }

@@ -66,7 +66,7 @@ final class SelfSending {
         if (!isKept) {
             arrived.stage = Arrived.Stage.OWN;
             arrived.own = send;
-        } else if (bytes <= Header.INLINE_BYTES) {
+        } else if (bytes <= Arrived.INLINE_BYTES) {
             arrived.stage = Arrived.Stage.INLINE;
             send.payload().copyTo(arrived.inline, 0, bytes);
         } else {

@@ -1,7 +1,6 @@
 package io.madeleine.mpi.device;
 
 import io.madeleine.api.OutgoingMessage;
-import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.Signal;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
@@ -207,51 +206,44 @@ public final class SendOperation extends Operation {
     /** The message that carries the body, or one fragment of it after the other. */
     private final class Body extends Outgoing {
         @Override
+        byte kind() {
+            return kind;
+        }
+
+        @Override
         void pack(OutgoingMessage begun, MemorySegment header, int credits) {
             if (kind == Header.DATA) {
                 fragmentBytes = Math.min(clearedBytes - sentBytes, mostFragmentBytes);
                 Header.write(header, kind, credits, sentBytes, receiver, 0, fragmentBytes);
-                packHeader(begun, header);
+                packHeader(begun, header, kind);
                 payload.pack(begun, sentBytes, fragmentBytes);
                 return;
             }
-            long bytes = payload.bytes();
             writeHeader(header, credits);
-            packHeader(begun, header);
-            if (bytes > Header.INLINE_BYTES) {
-                payload.pack(begun, 0, bytes);
+            packHeader(begun, header, kind);
+            if (payload.bytes() > 0) {
+                payload.pack(begun, 0, payload.bytes());
             }
         }
 
         @Override
         long bytesBehind() {
-            long bytes = payload.bytes();
-            if (kind == Header.DATA || bytes > NowHeaders.BODY_BYTES) {
-                return LONG;
-            }
-            return bytes <= Header.INLINE_BYTES ? 0 : bytes;
+            long most = kind == Header.EAGER ? NowHeaders.BODY_BYTES : 0;
+            return kind == Header.DATA || payload.bytes() > most ? LONG : payload.bytes();
         }
 
         @Override
         void write(MemorySegment header, int credits) {
-            long bytes = payload.bytes();
             writeHeader(header, credits);
-            if (bytes > Header.INLINE_BYTES) {
-                payload.copyTo(header, Header.BYTES, bytes);
-            }
+            payload.copyTo(header, Header.bytesOf(kind), payload.bytes());
         }
 
-        /** Writes the header, with the body if that lies in it. */
         private void writeHeader(MemorySegment header, int credits) {
-            long bytes = payload.bytes();
-            Header.write(header, kind, credits, context, tag, identity, bytes);
-            if (bytes <= Header.INLINE_BYTES) {
-                payload.copyTo(header, Header.INLINE_OFFSET, bytes);
+            if (kind == Header.EAGER) {
+                Header.writeEager(header, credits, context, tag, payload.bytes());
+            } else {
+                Header.write(header, kind, credits, context, tag, identity, payload.bytes());
             }
-        }
-
-        private static void packHeader(OutgoingMessage begun, MemorySegment header) {
-            begun.pack(header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, ReceiveMode.EXPRESS);
         }
 
         @Override

@@ -69,6 +69,11 @@ class PeerTest {
         }
 
         @Override
+        byte kind() {
+            return Header.CREDIT;
+        }
+
+        @Override
         long bytesBehind() {
             return 0;
         }
@@ -122,14 +127,16 @@ class PeerTest {
     }
 
     @Test
-    void shouldSendAShortBodyInItsHeader() {
+    void shouldSendAShortBodyBehindItsHeader() {
         MemorySegment body = MemorySegment.ofArray(new long[] {1, 0x1234_5678_9abc_def0L});
         assertTrue(peer.trySendEager(body, 8, 8, 33, 44));
         assertEquals(Header.EAGER, Header.kind(sent));
         assertEquals(33, Header.context(sent));
         assertEquals(44, Header.tag(sent));
         assertEquals(8, Header.bytes(sent));
-        assertEquals(0x1234_5678_9abc_def0L, sent.get(ValueLayout.JAVA_LONG_UNALIGNED, Header.INLINE_OFFSET));
+        assertEquals(0, Header.sender(sent));
+        assertEquals(24, sentBytes, "half a cache line with the 8 bytes of the packet");
+        assertEquals(0x1234_5678_9abc_def0L, sent.get(ValueLayout.JAVA_LONG_UNALIGNED, Header.EAGER_BYTES));
     }
 
     @Test
@@ -139,11 +146,12 @@ class PeerTest {
             bytes[i] = (byte) (i * 31);
         }
         MemorySegment body = MemorySegment.ofArray(bytes);
-        for (int length : new int[] {Header.INLINE_BYTES + 1, 1000, NowHeaders.BODY_BYTES - 5}) {
+        for (int length : new int[] {25, 1000, NowHeaders.BODY_BYTES - 5}) {
             assertTrue(peer.trySendEager(body, 5, length, 33, 44));
             assertEquals(length, Header.bytes(sent));
-            assertEquals(Header.BYTES + length, sentBytes);
-            assertEquals(-1, body.asSlice(5, length).mismatch(sent.asSlice(Header.BYTES, length)), length + " bytes");
+            assertEquals(Header.EAGER_BYTES + length, sentBytes);
+            assertEquals(
+                    -1, body.asSlice(5, length).mismatch(sent.asSlice(Header.EAGER_BYTES, length)), length + " bytes");
             peer.addCredits(Peer.cost(length));
         }
     }
@@ -159,7 +167,7 @@ class PeerTest {
             bytes[i] = (byte) (i * 37);
         }
         MemorySegment body = MemorySegment.ofArray(bytes);
-        for (int length : new int[] {0, Header.INLINE_BYTES, Header.INLINE_BYTES + 1, NowHeaders.BODY_BYTES - 3}) {
+        for (int length : new int[] {0, 24, 25, NowHeaders.BODY_BYTES - 3}) {
             calls.clear();
             send.prepare(SendMode.STANDARD, 1, 33, 44).payload().set(body, 3, length);
             send.start();
@@ -167,11 +175,32 @@ class PeerTest {
             assertEquals(List.of("trySend"), calls, length + " bytes");
             assertTrue(send.isDone());
             assertEquals(length, Header.bytes(sent));
-            boolean isInline = length <= Header.INLINE_BYTES;
-            assertEquals(Header.BYTES + (isInline ? 0 : length), sentBytes);
-            long start = isInline ? Header.INLINE_OFFSET : Header.BYTES;
-            assertEquals(-1, body.asSlice(3, length).mismatch(sent.asSlice(start, length)), length + " bytes");
+            assertEquals(Header.EAGER_BYTES + length, sentBytes);
+            assertEquals(
+                    -1, body.asSlice(3, length).mismatch(sent.asSlice(Header.EAGER_BYTES, length)), length + " bytes");
         }
+    }
+
+    @Test
+    void shouldReturnWithAnEagerMessageAsManyCreditsAsItsHeaderHoldsAndTheRestLater() {
+        MemorySegment body = MemorySegment.ofArray(new byte[8]);
+        boolean _ = peer.owe(Header.MOST_EAGER_CREDITS + 3);
+        assertTrue(peer.trySendEager(body, 0, 8, 3, 4));
+        assertEquals(Header.MOST_EAGER_CREDITS, Header.credits(sent));
+        assertEquals(8, Header.bytes(sent));
+        assertTrue(peer.trySendEager(body, 0, 8, 3, 4));
+        assertEquals(3, Header.credits(sent));
+        assertEquals(0, peer.takeOwed(Integer.MAX_VALUE));
+    }
+
+    @Test
+    void shouldTellTheLongestEagerMessage() {
+        Header.writeEager(sent, Header.MOST_EAGER_CREDITS, Long.MIN_VALUE + 7, -1, Header.MOST_EAGER_BYTES);
+        assertEquals(Header.EAGER, Header.kind(sent));
+        assertEquals(Header.MOST_EAGER_CREDITS, Header.credits(sent));
+        assertEquals(Long.MIN_VALUE + 7, Header.context(sent));
+        assertEquals(-1, Header.tag(sent));
+        assertEquals(Header.MOST_EAGER_BYTES, Header.bytes(sent));
     }
 
     /** The handler notes several together, but no more than a 16th of all. */
@@ -181,7 +210,7 @@ class PeerTest {
         int returned = 0;
         for (int i = 0; i < all; i++) {
             boolean _ = peer.oweByHandler(1);
-            returned += peer.takeOwed();
+            returned += peer.takeOwed(Integer.MAX_VALUE);
             assertTrue(i + 1 - returned < all / 16, returned + " of " + (i + 1));
         }
     }
