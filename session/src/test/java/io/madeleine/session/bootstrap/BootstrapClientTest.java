@@ -180,7 +180,8 @@ class BootstrapClientTest {
             assertInstanceOf(ControlMessage.Put.class, next());
             server.send(wrong);
             String why = wrong instanceof ControlMessage.Value value
-                    ? "the launcher is gone: it sent a value for rank " + value.rank()
+                    ? "the launcher is gone: it sent a value of the exchange \"" + value.key() + "\" for rank "
+                            + value.rank() + ": expected the exchange \"met\" and a rank below 3"
                     : "the launcher is gone: it sent a message that only a process may send: leave";
             hears("lost: " + why);
             assertTrue(failureOf(exchange).endsWith(why));
