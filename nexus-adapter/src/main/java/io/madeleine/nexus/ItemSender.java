@@ -237,10 +237,11 @@ final class ItemSender implements Flow.Subscriber<Object> {
                 if (thrown != null) {
                     ExceptionCoding.write(arguments, thrown, route.declared());
                 }
+                arguments.sendBy(route.deadlineNs());
                 node.tell(route.node(), route.end(), arguments);
             }
-        } catch (PeerFailedException e) {
-            // the subscriber's node is gone
+        } catch (PeerFailedException | DeadlineExceededException e) {
+            // the subscriber's node is gone, or the stream has ended there by the same deadline
         } catch (Throwable e) {
             node.failures().notReceived(route.node(), e);
         } finally {

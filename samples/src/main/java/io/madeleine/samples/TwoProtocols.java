@@ -39,7 +39,7 @@ public final class TwoProtocols {
     public static void main(String[] arguments) {
         try (Session session = Session.open(arguments)) {
             if (session.size() != 2) {
-                throw new IllegalArgumentException("this program has 2 processes, found " + session.size());
+                throw new IllegalArgumentException("expected 2 processes (mad run -n 2), found " + session.size());
             }
             if (session.rank() == 0) {
                 order(session.channel("control"));

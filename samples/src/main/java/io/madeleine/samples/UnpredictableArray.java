@@ -33,7 +33,7 @@ public final class UnpredictableArray {
     public static void main(String[] arguments) {
         try (Session session = Session.open(arguments)) {
             if (session.size() != 2) {
-                throw new IllegalArgumentException("this program has 2 processes, found " + session.size());
+                throw new IllegalArgumentException("expected 2 processes (mad run -n 2), found " + session.size());
             }
             Channel channel = session.channel();
             for (int size : SIZES) {
