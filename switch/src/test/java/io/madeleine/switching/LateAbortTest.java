@@ -1,7 +1,7 @@
 package io.madeleine.switching;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.ReceiveMode;
@@ -66,7 +66,7 @@ class LateAbortTest {
             LoneEnd.join(LoneEnd.startToWait(out::close));
             long tookNs = System.nanoTime() - startNs;
             end.engine.lowerDemand();
-            assertEquals(0, tookNs / 1_000_000_000, tookNs + " ns");
+            assertTrue(tookNs < 2_000_000_000L, tookNs + " ns");
         }
     }
 }
