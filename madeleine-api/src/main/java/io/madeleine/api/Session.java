@@ -116,7 +116,7 @@ public interface Session extends AutoCloseable {
 
     /**
      * Makes progress once without waiting: polls every network, moves pending blocks, and calls handlers unless the
-     * caller is a handler.
+     * caller is a handler. In a virtual thread it asks the session's own thread to do so, and returns 0.
      *
      * @return how many events were handled; 0 also if another thread is already driving progress
      */

@@ -8,8 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.ProgressSource;
-import io.madeleine.pmm.spi.Reactor;
-import java.nio.channels.SelectableChannel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -103,20 +101,10 @@ class LeadingTest {
     }
 
     /** Wakes up at once, after what the test wants to happen meanwhile. */
-    private final class Bed implements Reactor {
+    private final class Bed extends PlayedReactor {
         Runnable meanwhile = () -> {};
         boolean asks;
         long lastTimeoutNs;
-
-        @Override
-        public Registration register(SelectableChannel channel, int operations, ReadyHandler handler) {
-            throw new AssertionError();
-        }
-
-        @Override
-        public int poll() {
-            return 0;
-        }
 
         @Override
         public int sleep(long timeoutNs) {
@@ -143,9 +131,6 @@ class LeadingTest {
         public void wakeUp() {
             tell("wake");
         }
-
-        @Override
-        public void close() {}
     }
 
     private final Network network = new Network();

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.Demand;
 import io.madeleine.pmm.spi.ProgressSource;
-import io.madeleine.pmm.spi.Reactor;
-import java.nio.channels.SelectableChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -21,21 +19,11 @@ class SleepingTest {
     private static final long SECOND_NS = 1_000_000_000;
 
     /** Does during a sleep what the test wants, and wakes up. */
-    private static final class Bed implements Reactor {
+    private static final class Bed extends PlayedReactor {
         final List<Long> timeouts = new ArrayList<>();
         Runnable meanwhile = () -> {};
         BooleanSupplier mayHandle = () -> false;
         int wakeCount;
-
-        @Override
-        public Registration register(SelectableChannel channel, int operations, ReadyHandler handler) {
-            throw new AssertionError();
-        }
-
-        @Override
-        public int poll() {
-            return 0;
-        }
 
         @Override
         public int sleep(long timeoutNs) {
@@ -54,9 +42,6 @@ class SleepingTest {
         public void wakeUp() {
             wakeCount++;
         }
-
-        @Override
-        public void close() {}
     }
 
     /** A network that knows whether it is armed. */

@@ -111,10 +111,18 @@ final class Peer {
         credits.addAndGet(count);
     }
 
-    /** Notes credits to return; true if they should be returned soon, by a message of their own if need be. */
+    /**
+     * Notes credits to return; true if they should be returned soon, by a message of their own if need be: when they
+     * reach a quarter of all, and again at three quarters. Between, a header that could not leave may have given some
+     * back.
+     */
     boolean owe(int cost) {
         int sum = owed.addAndGet(cost);
-        return sum >= owedLimit && sum - cost < owedLimit;
+        return reaches(owedLimit, sum, cost) || reaches(3 * owedLimit, sum, cost);
+    }
+
+    private static boolean reaches(int limit, int sum, int cost) {
+        return sum >= limit && sum - cost < limit;
     }
 
     /** As {@link #owe}, for the handler of arriving messages: it notes several at once, which is cheaper. */
@@ -130,11 +138,13 @@ final class Peer {
 
     /** The credits that the next header returns, which has room for so many. */
     int takeOwed(int most) {
-        int all = owed.get() == 0 ? 0 : owed.getAndSet(0);
-        if (all > most) {
-            owed.addAndGet(all - most);
+        while (true) {
+            int all = owed.get();
+            int taken = Math.min(all, most);
+            if (taken == 0 || owed.compareAndSet(all, all - taken)) { // no other header finds less than what is left
+                return taken;
+            }
         }
-        return Math.min(all, most);
     }
 
     // ---- sending

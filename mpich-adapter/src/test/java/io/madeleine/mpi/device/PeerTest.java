@@ -224,6 +224,18 @@ class PeerTest {
         assertEquals(1, asked);
     }
 
+    /** The first message may have found few: others had taken them, and gave them back. */
+    @Test
+    void shouldAskForAnotherMessageWhenTheHandlerOwesThreeQuarters() {
+        int asked = 0;
+        int all = CREDIT_BYTES / Header.CREDIT_BYTES;
+        for (int i = 0; i < all; i++) {
+            asked += peer.oweByHandler(1) ? 1 : 0;
+        }
+        assertEquals(2, asked);
+        assertEquals(all, peer.takeOwed(Integer.MAX_VALUE));
+    }
+
     /** One that could not leave pays nothing. */
     @Test
     void shouldPayForAShortBodyThatHasLeft() {
