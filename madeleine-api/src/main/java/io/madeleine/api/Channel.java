@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>A wait ends with its result, or with {@link DeadlineExceededException}, {@link WaitInterruptedException},
  * {@link PeerFailedException} or {@link SessionException}. A waiting platform thread drives the session's networks
- * meanwhile. Each method with a rank throws {@link IllegalArgumentException} unless it is that of another process of the
- * session.
+ * meanwhile. Each method with a rank throws {@link IllegalArgumentException} unless it is that of another process of
+ * the session.
  */
 public interface Channel {
     /** The channel's name, the key under {@code madeleine.channels}. */

@@ -34,9 +34,11 @@ public class WatchStress {
     @Actor
     public void lookAway() {
         pair.receiver.unwatch();
+        boolean settled;
         do {
+            settled = pair.receiver.isSettled(); // first: the last look has to follow the time to settle
             seen = pair.receiver.isReadable();
-        } while (!seen && !pair.receiver.isSettled());
+        } while (!seen && !settled);
     }
 
     @Arbiter
