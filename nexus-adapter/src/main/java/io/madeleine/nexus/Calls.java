@@ -37,6 +37,9 @@ final class Calls implements NodeListener {
      */
     private static final long LEFT_NS = 1_000_000_000L;
 
+    /** How long after the deadline of a call the notice that it is cancelled may still be sent. */
+    private static final long NOTICE_NS = 1_000_000_000L;
+
     private final Node node;
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
@@ -364,7 +367,7 @@ final class Calls implements NodeListener {
         // the interrupt may be the reason; the notice must be sent nevertheless
         boolean interrupted = Thread.interrupted();
         try {
-            node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id()));
+            tellCancelled(call);
         } catch (MadeleineException e) {
             // the other side is gone
         } finally {
@@ -372,6 +375,13 @@ final class Calls implements NodeListener {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Sends the notice, which nobody needs long after the deadline: the other side cancels the call then by itself. */
+    private void tellCancelled(PendingCall call) {
+        Arguments notice = new Arguments().putLong(call.id());
+        notice.sendBy(System.nanoTime() + Math.max(0, call.deadlineNs() - System.nanoTime()) + NOTICE_NS);
+        node.tellWithoutWait(call.rank(), CANCEL, notice);
     }
 
     // ---- ends of calls
@@ -458,7 +468,7 @@ final class Calls implements NodeListener {
                 && end(call, late(call))) {
             call.givenUp();
             // without a wait: other deadlines are due
-            node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id()));
+            tellCancelled(call);
         }
     }
 

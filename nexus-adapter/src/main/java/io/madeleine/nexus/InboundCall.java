@@ -139,7 +139,7 @@ final class InboundCall implements Runnable {
 
     private void refuseIfClosing() {
         if (answered.compareAndSet(false, true) && cancelled == Why.CLOSE) {
-            calls.refuseClosing(key); // other callers see their deadline, or do not wait
+            calls.refuseClosing(key, call.deadlineNs()); // other callers see their deadline, or do not wait
         }
     }
 
@@ -257,10 +257,10 @@ final class InboundCall implements Runnable {
         // a thread that completes a future must not wait until the caller takes the answer
         boolean mayWait = runner == Thread.currentThread();
         if (thrown == null) {
-            calls.succeed(key, operation.method(), call.answerMetadata(), value, mayWait);
+            calls.succeed(key, operation.method(), call, value, mayWait);
         } else {
             Throwable why = cancelled == Why.CLOSE ? calls.interrupted(operation.method(), thrown) : thrown;
-            calls.fail(key, operation.method(), call.answerMetadata(), why, mayWait);
+            calls.fail(key, operation.method(), call, why, mayWait);
         }
     }
 
@@ -270,7 +270,7 @@ final class InboundCall implements Runnable {
      */
     private void parameterFailed(NexusException failure) {
         if (answered.compareAndSet(false, true)) { // first: the implementation may return when it sees its stream end
-            calls.fail(key, operation.method(), call.answerMetadata(), failure, true);
+            calls.fail(key, operation.method(), call, failure, true);
         }
         if (stream != null) {
             stream.cancel();

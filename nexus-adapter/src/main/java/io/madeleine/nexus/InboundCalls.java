@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wire.RequestLayout;
@@ -81,17 +82,18 @@ final class InboundCalls implements NodeListener {
         Service service = endpoint == null || !mayCall ? null : endpoint.service();
         Service.Operation operation = service == null ? null : service.operation(methodId);
         if (node.refusesRequests()) {
-            refuseClosing(key);
+            refuseClosing(key, deadlineNs);
         } else if (service == null) {
             absent(
                     key,
+                    deadlineNs,
                     isMember
                             ? "rank " + node.rank() + " serves nothing at this endpoint: export the service in the"
                                     + " setup of its context"
                             : "the service does not exist, or access was not granted: expected a startpoint that its"
                                     + " context has given to this one (Approver, Arguments.putStartpoint)");
         } else if (operation == null) {
-            unlike(key, service, methodId);
+            unlike(key, deadlineNs, service, methodId);
         } else if (!service.tryBegin()) {
             refuse(
                     key,
@@ -119,7 +121,7 @@ final class InboundCalls implements NodeListener {
                                 + " requests already (ContextOptions.maxRunning)");
             }
         } catch (Throwable e) { // out of memory, or the user's executor fails
-            fail(key, operation.method(), Metadata.EMPTY, e, true);
+            fail(key, operation.method(), current, e, true);
         } finally {
             if (!begun) {
                 running.remove(key);
@@ -164,18 +166,21 @@ final class InboundCalls implements NodeListener {
 
     // ---- answers
 
-    void succeed(Key key, ServiceMethod method, Metadata metadata, @Nullable Object value, boolean mayWait) {
-        Arguments answer = newAnswer(key, Answers.Status.VALUE, metadata);
+    void succeed(Key key, ServiceMethod method, RemoteCall call, @Nullable Object value, boolean mayWait) {
+        Arguments answer = newAnswer(key, call, Answers.Status.VALUE);
         try {
             method.writeResult(answer, value);
             trySend(key, answer, mayWait);
+        } catch (DeadlineExceededException e) {
+            node.failures().sendFailed(key.caller(), e);
         } catch (Throwable e) {
-            fail(key, method, metadata, new CodingException("the result of " + method, "sent", e), mayWait);
+            fail(key, method, call, new CodingException("the result of " + method, "sent", e), mayWait);
         }
     }
 
-    private static Arguments newAnswer(Key key, byte status, Metadata metadata) {
-        Arguments answer = new Arguments().putLong(key.id());
+    private static Arguments newAnswer(Key key, RemoteCall call, byte status) {
+        Arguments answer = newAnswer(key, call.deadlineNs());
+        Metadata metadata = call.answerMetadata();
         if (metadata.isEmpty()) {
             return answer.putByte(status);
         }
@@ -183,8 +188,15 @@ final class InboundCalls implements NodeListener {
         return answer;
     }
 
-    void fail(Key key, ServiceMethod method, Metadata metadata, Throwable thrown, boolean mayWait) {
-        Arguments answer = newAnswer(key, Answers.Status.THROWN, metadata);
+    /** An answer that no thread sends for longer than its caller waits: a caller that takes nothing keeps no thread. */
+    private static Arguments newAnswer(Key key, long deadlineNs) {
+        Arguments answer = new Arguments().putLong(key.id());
+        answer.sendBy(System.nanoTime() + Math.max(0, deadlineNs - System.nanoTime()) + GRACE_NS);
+        return answer;
+    }
+
+    void fail(Key key, ServiceMethod method, RemoteCall call, Throwable thrown, boolean mayWait) {
+        Arguments answer = newAnswer(key, call, Answers.Status.THROWN);
         ExceptionCoding.write(answer, thrown, method.declared());
         send(key, answer, mayWait);
     }
@@ -199,8 +211,8 @@ final class InboundCalls implements NodeListener {
     }
 
     /** Answers a call that has not been executed and will not be, because the context is being closed. */
-    void refuseClosing(Key key) {
-        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.CLOSING);
+    void refuseClosing(Key key, long deadlineNs) {
+        Arguments answer = newAnswer(key, deadlineNs).putByte(Answers.Status.CLOSING);
         send(key, answer.putText("rank " + node.rank() + " is closing its context"), true);
     }
 
@@ -212,16 +224,13 @@ final class InboundCalls implements NodeListener {
         }
     }
 
-    private void absent(Key key, String why) {
-        send(
-                key,
-                new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putText(why),
-                true);
+    private void absent(Key key, long deadlineNs, String why) {
+        send(key, newAnswer(key, deadlineNs).putByte(Answers.Status.ABSENT).putText(why), true);
     }
 
     /** Answers a call of a method that the service lacks or has with other types; the caller compares the shapes. */
-    private void unlike(Key key, Service service, long methodId) {
-        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.UNLIKE);
+    private void unlike(Key key, long deadlineNs, Service service, long methodId) {
+        Arguments answer = newAnswer(key, deadlineNs).putByte(Answers.Status.UNLIKE);
         answer.putText(service + " of rank " + node.rank());
         List<ServiceMethod> methods = service.namedAs(methodId);
         answer.putInt(methods.size());
