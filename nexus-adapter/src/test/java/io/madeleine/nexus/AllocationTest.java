@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("measures")
 class AllocationTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final int WARM = 60_000;
-    private static final int COUNT = 5_000;
+    private static final int WARM = 10_000;
+    private static final int COUNT = 3_000;
 
     /** Of several stretches the best counts: what the JVM does now and then is no price of a request. */
     private static final int STRETCHES = 6;

@@ -40,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AttachTest {
     private static final InetSocketAddress LOOPBACK = new InetSocketAddress("127.0.0.1", 0);
     private static final List<String> HERE = List.of("127.0.0.1");
+    private static final int SIZES = 12;
 
     /** Called. */
     @RemoteService
@@ -126,14 +127,14 @@ class AttachTest {
                             new Arguments().putInt(number).putBytes(few).putLongs(many));
                 });
             }
-            long[] many = IntStream.range(0, 400_000).asLongStream().toArray();
+            long[] many = IntStream.range(0, longsOf(SIZES)).asLongStream().toArray();
             AtomicInteger answers = new AtomicInteger();
             AtomicReference<String> wrong = new AtomicReference<>("");
             Endpoint back = clients.of(0).endpoint().nonThreaded("answer", (_, request) -> {
                 int number = request.getInt();
                 byte[] few = request.getBytes();
                 long[] got = request.getLongs();
-                if (few.length != sizeOf(number) || got.length != number * 20_000 || !isPrefix(got, many)) {
+                if (few.length != sizeOf(number) || got.length != longsOf(number) || !isPrefix(got, many)) {
                     wrong.set("answer " + number + ": " + few.length + " bytes, " + got.length + " numbers");
                 }
                 answers.incrementAndGet();
@@ -141,8 +142,8 @@ class AttachTest {
             for (Endpoint.Threading threading : Endpoint.Threading.values()) {
                 Startpoint echo = clients.of(0)
                         .attach(open(server.of(0), "echo-" + threading).url());
-                for (int number = 0; number < 20; number++) { // 0 to 3.2 MB: some taken first, some streamed
-                    long[] part = java.util.Arrays.copyOf(many, number * 20_000);
+                for (int number = 0; number < SIZES; number++) { // 0 to 3 MB: some taken first, some streamed
+                    long[] part = java.util.Arrays.copyOf(many, longsOf(number));
                     echo.rsr(
                             "take",
                             new Arguments()
@@ -152,13 +153,17 @@ class AttachTest {
                                     .putLongs(part));
                 }
             }
-            World.await(() -> answers.get() == 40);
+            World.await(() -> answers.get() == 2 * SIZES);
             assertEquals("", wrong.get());
         }
     }
 
     private static int sizeOf(int number) {
-        return 100 * number;
+        return 150 * number;
+    }
+
+    private static int longsOf(int number) {
+        return 3_000 * number * number;
     }
 
     private static boolean isPrefix(long[] part, long[] whole) {
@@ -393,7 +398,9 @@ class AttachTest {
     @Test
     @Tag("measures")
     void shouldHearAtOnceThatAContextIsClosed() {
-        try (World server = world(2);
+        // the call that is never answered holds it up for so long
+        ContextOptions brief = ContextOptions.DEFAULT.withCloseTimeout(Duration.ofMillis(500));
+        try (World server = world(2, brief);
                 World clients = world(2)) {
             Doubler doubler = clients.of(0).attach(open(server.of(0)).url()).service(Doubler.class);
             CompletableFuture<Integer> unanswered = doubler.never();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StreamBoundsTest {
     private static final int ALL = 5_000;
-    private static final long BRIEF_MS = 4_000;
+    private static final long BRIEF_MS = 2_000;
 
     private final AtomicInteger published = new AtomicInteger();
 

@@ -174,6 +174,7 @@ class UnsentCallsTest {
             assertTrue(entered.await(20, TimeUnit.SECONDS));
             assertThrows(ExecutionException.class, () -> count.get(20, TimeUnit.SECONDS));
             assertTrue(released.await(20, TimeUnit.SECONDS), "the publisher's thread still sends an item");
+            taken.countDown(); // else the session does not close before its time-out
         } finally {
             taken.countDown();
         }

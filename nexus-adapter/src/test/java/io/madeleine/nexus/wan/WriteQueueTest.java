@@ -168,7 +168,7 @@ class WriteQueueTest {
         WriteQueue queue = new WriteQueue(WINDOW, 10 * WINDOW);
         assertTrue(queue.put(new byte[WINDOW / 2], false, false, WriteQueue.NO_TIMEOUT));
         assertTrue(queue.put(new byte[WINDOW / 2], false, false, WriteQueue.NO_TIMEOUT));
-        Thread large = waiting(queue, WINDOW, TimeUnit.SECONDS.toNanos(2));
+        Thread large = waiting(queue, WINDOW, TimeUnit.MILLISECONDS.toNanos(500));
         Thread small = waiting(queue, 1, WriteQueue.NO_TIMEOUT);
         queue.next(0);
         queue.written(WINDOW / 2);
