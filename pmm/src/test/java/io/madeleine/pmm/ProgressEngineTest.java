@@ -172,7 +172,7 @@ class ProgressEngineTest {
     void shouldTellNetworksTheTimeAfterASleep() {
         assertFalse(engine.await(news, () -> false, in(20)));
         long leastNs = Long.MAX_VALUE; // a thread may lose its processor between the clock and the network
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 && leastNs >= 250_000_000; i++) {
             network.longestDelayNs = 0;
             Thread sender = Thread.ofPlatform().start(() -> {
                 pause(300);
