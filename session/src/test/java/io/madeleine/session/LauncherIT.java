@@ -14,6 +14,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,8 +22,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,8 +37,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(120)
 class LauncherIT {
-    private static final String SLEEPER = "public class %s { public static void main(String[] args) throws Exception {"
-            + " System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000); } }";
+    private static final String SLEEPER =
+            "System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000);";
 
     @TempDir
     Path directory;
@@ -41,17 +46,28 @@ class LauncherIT {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
 
-    private Path program(String name, String body) throws IOException {
-        return Files.writeString(directory.resolve(name + ".java"), body);
+    private Path source(String name, String main) throws IOException {
+        String text = "public class " + name + " { public static void main(String[] args) throws Exception { " + main
+                + " } }";
+        return Files.writeString(directory.resolve(name + ".java"), text);
     }
 
-    /** Runs a program from its source, which needs no class path of ours. */
-    private LaunchPlan source(int processes, String name, String main, String... arguments) throws IOException {
-        Path file = program(
-                name,
-                "public class " + name + " { public static void main(String[] args) throws Exception { " + main
-                        + " } }");
-        List<String> java = new ArrayList<>(List.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", file.toString()));
+    /** Compiles a program once, for all of its processes, and returns how it is run; it needs no class path of ours. */
+    private List<String> program(String name, String main) throws IOException {
+        StringWriter wrong = new StringWriter();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+            List<String> options = List.of("-proc:none", "-d", directory.toString());
+            boolean compiled = compiler.getTask(
+                            wrong, files, null, options, null, files.getJavaFileObjects(source(name, main)))
+                    .call();
+            assertTrue(compiled, wrong::toString);
+        }
+        return List.of("-XX:TieredStopAtLevel=1", "-cp", directory.toString(), name);
+    }
+
+    private LaunchPlan plan(int processes, String name, String main, String... arguments) throws IOException {
+        List<String> java = new ArrayList<>(program(name, main));
         java.addAll(List.of(arguments));
         return LaunchPlan.of(processes, java);
     }
@@ -85,12 +101,11 @@ class LauncherIT {
 
     @Test
     void shouldPassRanksArgumentsAndEnvironmentAndPrefixTheOutput() throws Exception {
-        int code = run(source(
-                        2,
-                        "Hello",
-                        "System.out.println(System.getenv(\"MADELEINE_RANK\") + \" of \" + System.getenv(\"MADELEINE_SIZE\")"
-                                + " + \" \" + args[0] + System.getenv(\"EXTRA\")); System.err.print(\"no newline\");",
-                        "a b")
+        Path hello = source(
+                "Hello",
+                "System.out.println(System.getenv(\"MADELEINE_RANK\") + \" of \" + System.getenv(\"MADELEINE_SIZE\")"
+                        + " + \" \" + args[0] + System.getenv(\"EXTRA\")); System.err.print(\"no newline\");");
+        int code = run(LaunchPlan.of(2, List.of("-XX:TieredStopAtLevel=1", hello.toString(), "a b"))
                 .withEnvironment(Map.of("EXTRA", "!")));
         assertEquals(0, code);
         assertEquals(List.of("[0] 0 of 2 a b!", "[1] 1 of 2 a b!"), output());
@@ -105,16 +120,16 @@ class LauncherIT {
                 "String secret = System.getenv(\"MADELEINE_SECRET\"); System.out.println(secret.length() + \" \""
                         + " + new String(java.nio.file.Files.readAllBytes(java.nio.file.Path.of(\"/proc/self/cmdline\")))"
                         + ".contains(secret));";
-        assertEquals(0, run(source(1, "Secret", program)));
+        assertEquals(0, run(plan(1, "Secret", program)));
         assertEquals(List.of("[0] 64 false"), output());
         String given = "given by the environment ".repeat(2);
-        assertEquals(0, run(source(1, "Secret", program).withEnvironment(Map.of("MADELEINE_SECRET", given))));
+        assertEquals(0, run(plan(1, "Secret", program).withEnvironment(Map.of("MADELEINE_SECRET", given))));
         assertTrue(output().contains("[0] " + given.length() + " false"), output()::toString);
     }
 
     @Test
     void shouldNeverMixLines() throws Exception {
-        int code = run(source(
+        int code = run(plan(
                         3,
                         "Chatter",
                         "for (int i = 0; i < 2000; i++) { System.out.println((System.getenv(\"MADELEINE_RANK\")).repeat(100)); }")
@@ -128,7 +143,7 @@ class LauncherIT {
 
     @Test
     void shouldStopTheOthersAndKeepTheExitCode() throws Exception {
-        LaunchPlan plan = source(
+        LaunchPlan plan = plan(
                         3,
                         "Fail",
                         "if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) System.exit(7); Thread.sleep(600_000);")
@@ -155,7 +170,7 @@ class LauncherIT {
 
     @Test
     void shouldForwardWhatProcessesPrintWhileTheyEnd() throws Exception {
-        LaunchPlan plan = source(
+        LaunchPlan plan = plan(
                         2,
                         "LastWords",
                         "boolean first = System.getenv(\"MADELEINE_RANK\").equals(\"0\");"
@@ -175,7 +190,7 @@ class LauncherIT {
     @Test
     @Tag("measures")
     void shouldNotWaitForTheOutputOfEachRankThatHasLeftAProcessBehind() throws Exception {
-        LaunchPlan plan = source(
+        LaunchPlan plan = plan(
                 4,
                 "Leaving",
                 "System.out.println(\"pid \" + new ProcessBuilder(\"sleep\", \"60\").inheritIO().start().pid());"
@@ -200,51 +215,79 @@ class LauncherIT {
 
     @Test
     void shouldKillWhatDoesNotEndInTime() throws Exception {
-        LaunchPlan plan = source(
+        LaunchPlan plan = plan(
                         2,
                         "Stubborn",
-                        "if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) { Thread.sleep(1500); System.exit(1); }"
+                        "java.io.File ready = new java.io.File(args[0]);"
+                                + " if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) {"
+                                + " while (!ready.exists()) Thread.sleep(10); System.exit(1); }"
                                 + " Runtime.getRuntime().addShutdownHook(new Thread(() -> {"
                                 + " try { Thread.sleep(600_000); } catch (InterruptedException e) { } }));"
-                                + " Thread.sleep(600_000);")
+                                + " ready.createNewFile(); Thread.sleep(600_000);",
+                        directory.resolve("ready").toString())
                 .withConduct(new LaunchPlan.Conduct(OnFailure.STOP, true, false, Duration.ofMillis(300)));
         assertEquals(1, run(plan));
     }
 
+    private static FutureTask<Integer> awaiting(Launcher launcher) {
+        FutureTask<Integer> code = new FutureTask<>(launcher::await);
+        Thread.ofVirtual().start(code);
+        return code;
+    }
+
+    /** Waits until the launcher has told of this; the time-out of the test bounds it. */
+    private void awaitError(String words) throws InterruptedException {
+        while (!errors.toString(StandardCharsets.UTF_8).contains(words)) {
+            Thread.sleep(10);
+        }
+    }
+
     @Test
     void shouldLetTheOthersGoOnWhenToldSo() throws Exception {
-        int code = run(source(
+        Path go = directory.resolve("go");
+        LaunchPlan plan = plan(
                         2,
                         "GoOn",
                         "if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) System.exit(7);"
-                                + " Thread.sleep(1500); System.out.println(\"done\");")
-                .withConduct(conduct(OnFailure.CONTINUE, true)));
-        assertEquals(7, code);
+                                + " while (!new java.io.File(args[0]).exists()) Thread.sleep(10);"
+                                + " System.out.println(\"done\");",
+                        go.toString())
+                .withConduct(conduct(OnFailure.CONTINUE, true));
+        try (Launcher launcher = start(plan)) {
+            FutureTask<Integer> code = awaiting(launcher);
+            awaitError("ended with exit code 7");
+            Thread.sleep(300); // it would stop the other now
+            Files.createFile(go);
+            assertEquals(7, code.get());
+        }
         assertEquals(List.of("[0] done"), output());
         String words = errors.toString(StandardCharsets.UTF_8);
         assertTrue(words.matches("mad run: rank 1 \\(process \\d+\\) ended with exit code 7\\R"), words);
     }
 
     @Test
-    @Tag("measures")
     void shouldReturnTheCodeOfTheRankThatFailedFirst() throws Exception {
-        Path begun = directory.resolve("begun"); // a JVM may start seconds later than another
-        int code = run(source(
+        Path go = directory.resolve("go");
+        LaunchPlan plan = plan(
                         3,
                         "Second",
                         "int rank = Integer.parseInt(System.getenv(\"MADELEINE_RANK\"));"
-                                + " java.io.File begun = new java.io.File(args[0]);"
-                                + " if (rank == 2) { begun.createNewFile(); System.exit(5); }"
-                                + " if (rank == 1) { while (!begun.exists()) Thread.sleep(10);"
-                                + " Thread.sleep(2000); System.exit(9); }",
-                        begun.toString())
-                .withConduct(conduct(OnFailure.CONTINUE, true)));
-        assertEquals(5, code, () -> errors.toString(StandardCharsets.UTF_8));
+                                + " if (rank == 2) System.exit(5);"
+                                + " while (!new java.io.File(args[0]).exists()) Thread.sleep(10);"
+                                + " if (rank == 1) System.exit(9);",
+                        go.toString())
+                .withConduct(conduct(OnFailure.CONTINUE, true));
+        try (Launcher launcher = start(plan)) {
+            FutureTask<Integer> code = awaiting(launcher);
+            awaitError("ended with exit code 5");
+            Files.createFile(go);
+            assertEquals(5, code.get(), () -> errors.toString(StandardCharsets.UTF_8));
+        }
     }
 
     @Test
     void shouldStopItsProcessesWhenItIsClosed() throws Exception {
-        Launcher launcher = start(source(2, "Sleep", "Thread.sleep(600_000);"));
+        Launcher launcher = start(plan(2, "Sleep", "Thread.sleep(600_000);"));
         List<ProcessHandle> processes = launcher.pids().stream()
                 .flatMap(pid -> ProcessHandle.of(pid).stream())
                 .toList();
@@ -254,10 +297,10 @@ class LauncherIT {
 
     @Test
     void shouldCheckTheConfigurationBeforeItStartsAnything() throws Exception {
-        LaunchPlan plan = source(1, "Never", "System.out.println(1);").withSettings(List.of("wait.mode=spinn"));
+        LaunchPlan plan = plan(1, "Never", "System.out.println(1);").withSettings(List.of("wait.mode=spinn"));
         ConfigurationException wrong = assertThrows(ConfigurationException.class, () -> start(plan));
         assertTrue(wrong.getMessage().contains("did you mean spin?"), wrong.getMessage());
-        LaunchPlan ofANetwork = source(1, "NeverStarted", "System.out.println(\"started\");")
+        LaunchPlan ofANetwork = plan(1, "NeverStarted", "System.out.println(\"started\");")
                 .withSettings(Stream.concat(settings().stream(), Stream.of("tm.loop.wrong=1"))
                         .toList());
         wrong = assertThrows(ConfigurationException.class, () -> start(ofANetwork));
@@ -318,7 +361,7 @@ class LauncherIT {
 
     @Test
     void shouldLeaveNobodyBehindWhenTheLauncherItselfIsKilled() throws Exception {
-        Path sleeper = program("Orphan", SLEEPER.formatted("Orphan"));
+        List<String> sleeper = program("Orphan", SLEEPER);
         try (LauncherProcess launcher = LauncherProcess.of(sleeper)) {
             launcher.process().destroyForcibly();
             assertEquals(128 + 9, launcher.awaitEnd());
@@ -328,7 +371,7 @@ class LauncherIT {
 
     @Test
     void shouldPassASignalOn() throws Exception {
-        Path sleeper = program("Signalled", SLEEPER.formatted("Signalled"));
+        List<String> sleeper = program("Signalled", SLEEPER);
         try (LauncherProcess launcher = LauncherProcess.of(sleeper)) {
             launcher.process().destroy();
             assertEquals(128 + 15, launcher.awaitEnd());
@@ -387,7 +430,7 @@ class LauncherIT {
     @ParameterizedTest
     @CsvSource({"STOP, ; stopping them", "CONTINUE, ''"})
     void shouldSayThatOutputCannotBeWrittenInsteadOfLosingIt(OnFailure onFailure, String consequence) throws Exception {
-        LaunchPlan plan = source(
+        LaunchPlan plan = plan(
                         2,
                         "Flood",
                         "for (int i = 0; i < " + (onFailure == OnFailure.STOP ? "2_000_000_000" : "2000")
@@ -414,7 +457,7 @@ class LauncherIT {
     void shouldAddNothingToOutputWithoutPrefix() throws Exception {
         assertEquals(
                 0,
-                run(source(1, "Bare", "System.out.print(\"no end of line\");")
+                run(plan(1, "Bare", "System.out.print(\"no end of line\");")
                         .withConduct(conduct(OnFailure.STOP, false))));
         assertEquals("no end of line", out.toString(StandardCharsets.UTF_8));
     }
@@ -428,7 +471,7 @@ class LauncherIT {
     /** So that one that hangs can be told from one that is slow. */
     @Test
     void shouldShowTheThreadsOfALauncherThatDoesNotEnd() throws Exception {
-        Path sleeper = program("Sleeper", SLEEPER.formatted("Sleeper"));
+        List<String> sleeper = program("Sleeper", SLEEPER);
         List<ProcessHandle> all = new ArrayList<>();
         try (LauncherProcess launcher = LauncherProcess.of(sleeper)) {
             all.add(launcher.process().toHandle());

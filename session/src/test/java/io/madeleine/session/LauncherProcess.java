@@ -30,10 +30,10 @@ final class LauncherProcess implements AutoCloseable {
         this.process = process;
     }
 
-    /** Starts a launcher of this program, whose source it is, and waits until both processes have said their number. */
-    static LauncherProcess of(Path program) throws IOException {
+    /** Starts a launcher of this program, and waits until both processes have said their number. */
+    static LauncherProcess of(List<String> program) throws IOException {
         List<String> command = new ArrayList<>(List.of(LauncherIT.javaExecutable()));
-        command.addAll(LauncherIT.java(Program.class, program.toString()));
+        command.addAll(LauncherIT.java(Program.class, program.toArray(String[]::new)));
         LauncherProcess started = new LauncherProcess(
                 new ProcessBuilder(command).redirectErrorStream(true).start());
         try {
@@ -137,7 +137,7 @@ final class LauncherProcess implements AutoCloseable {
     /** A launcher. */
     static final class Program {
         public static void main(String[] args) {
-            System.exit(Launcher.run(LaunchPlan.of(PROCESSES, List.of("-XX:TieredStopAtLevel=1", args[0]))));
+            System.exit(Launcher.run(LaunchPlan.of(PROCESSES, List.of(args))));
         }
     }
 }

@@ -20,6 +20,7 @@ import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
+import io.madeleine.session.bootstrap.Secrets;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -73,9 +74,10 @@ class SessionTest {
     void shouldHaveAnIdOfItsOwnAndKeysThatOnlyItsSecretGives() throws Exception {
         List<Session> sessions = open(2);
         assertEquals(sessions.get(0).id(), sessions.get(1).id());
-        try (Session one = TestSessions.open(Map.of("madeleine.session.secret", "same"));
-                Session two = TestSessions.open(Map.of("madeleine.session.secret", "same"));
-                Session other = TestSessions.open(Map.of("madeleine.session.secret", "different"))) {
+        String same = Secrets.generate();
+        try (Session one = TestSessions.open(Map.of("madeleine.session.secret", same));
+                Session two = TestSessions.open(Map.of("madeleine.session.secret", same));
+                Session other = TestSessions.open(Map.of("madeleine.session.secret", Secrets.generate()))) {
             assertNotEquals(one.id(), two.id());
             assertArrayEquals(one.deriveKey("test"), two.deriveKey("test"));
             assertEquals(32, one.deriveKey("test").length);
