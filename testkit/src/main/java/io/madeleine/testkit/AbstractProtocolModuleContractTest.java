@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
  * class and says how its drivers are made.
  */
 public abstract class AbstractProtocolModuleContractTest extends ProgressContract {
-    private static final long SHORT_NS = 300_000_000;
+    private static final long SHORT_NS = 100_000_000;
+
+    /** Much longer than that: a busy machine may hold this thread up. */
+    private static final long LONG_NS = 3_000_000_000L;
 
     /** More than networks buffer. */
     private static final int CUT_BYTES = 64 << 20;
@@ -87,7 +90,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
             var future = alone.connect(left.request(right, initiator, System.nanoTime() + SHORT_NS));
             long startNs = System.nanoTime();
             drive(future::isDone);
-            assertTrue(System.nanoTime() - startNs < 10 * SHORT_NS, "connecting took much longer than its deadline");
+            assertTrue(System.nanoTime() - startNs < LONG_NS, "connecting took much longer than its deadline");
             String message = failure(future);
             assertTrue(message.contains(right.identity.toString()), message);
             assertTrue(message.contains(left.identity.toString()) || message.contains("this side"), message);

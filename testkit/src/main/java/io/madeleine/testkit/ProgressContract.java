@@ -139,7 +139,7 @@ abstract class ProgressContract extends PostingContract {
 
     @Test
     void shouldNotSleepOverAPacketThatWasThereBeforeTheInterest() {
-        for (int repeated = 0; repeated < 20; repeated++) {
+        for (int repeated = 0; repeated < 5; repeated++) {
             right.connection().receiveInterest(false);
             PacketSeries series = oneSmall(0);
             PacketReceiver receiver = readWhenCalled(series);

@@ -331,13 +331,13 @@ abstract class EndingContract extends MirrorContract {
     @Test
     void shouldLeaveNobodyInterruptedWhoseMemoryIsFreed() {
         open(2);
-        int rounds = 60;
+        int rounds = 30;
         together(
                 () -> {
                     for (int i = 0; i < rounds; i++) {
                         Arena arena = Arena.ofShared();
                         MemorySegment block = arena.allocate(HUGE, 8);
-                        Thread other = closeLater(arena, i * 20_000L);
+                        Thread other = closeLater(arena, i * 40_000L);
                         try (OutgoingMessage out = channel(0).beginPacking(1, 10, TimeUnit.SECONDS)) {
                             out.packInt(i);
                             out.pack(block, SendMode.CHEAPER, CHEAPER);
@@ -353,7 +353,7 @@ abstract class EndingContract extends MirrorContract {
                     for (int i = 0; i < rounds; i++) {
                         Arena arena = Arena.ofShared();
                         MemorySegment block = arena.allocate(HUGE, 8);
-                        Thread other = closeLater(arena, (rounds - i) * 20_000L);
+                        Thread other = closeLater(arena, (rounds - i) * 40_000L);
                         try (IncomingMessage in = channel(1).beginUnpacking(10, TimeUnit.SECONDS)) {
                             in.unpackInt();
                             in.unpack(block, SendMode.CHEAPER, CHEAPER);
@@ -371,13 +371,13 @@ abstract class EndingContract extends MirrorContract {
     @Test
     void shouldLeaveNobodyInterruptedWhoseMemoryIsFreedInAPackOrUnpack() {
         open(2);
-        int rounds = 100;
+        int rounds = 50;
         together(
                 () -> {
                     for (int i = 0; i < rounds; i++) {
                         Arena arena = Arena.ofShared();
                         MemorySegment block = arena.allocate(LARGE, 8);
-                        Thread other = closeLater(arena, i * 10_000L);
+                        Thread other = closeLater(arena, i * 20_000L);
                         try (OutgoingMessage out = channel(0).beginPacking(1, 10, TimeUnit.SECONDS)) {
                             out.pack(block, SendMode.SAFER, EXPRESS);
                             out.endPacking();
@@ -393,7 +393,7 @@ abstract class EndingContract extends MirrorContract {
                         Arena arena = Arena.ofShared();
                         MemorySegment block = arena.allocate(LARGE, 8);
                         try (IncomingMessage in = channel(1).beginUnpacking(10, TimeUnit.SECONDS)) {
-                            Thread other = closeLater(arena, (rounds - i) * 10_000L);
+                            Thread other = closeLater(arena, (rounds - i) * 20_000L);
                             try {
                                 in.unpack(block, SendMode.SAFER, EXPRESS);
                                 in.endUnpacking();

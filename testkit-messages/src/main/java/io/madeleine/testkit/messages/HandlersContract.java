@@ -147,7 +147,7 @@ abstract class HandlersContract extends ReuseContract {
 
     @Test
     void shouldFailWaitsOfHandlersThatAreNotForTheirOwnMessagesAndSayWhatToUse() {
-        open(setup.sessions(2).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 0, 1, 60_000_000)));
+        open(setup.sessions(2).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 0, 1, 15_000_000)));
         Channel channel = channel(1);
         Session session = channel.session();
         OutgoingMessage blocked = channel.beginPacking(0);

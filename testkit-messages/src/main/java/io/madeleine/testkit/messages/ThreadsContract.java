@@ -329,7 +329,13 @@ abstract class ThreadsContract extends EndingContract {
             open(setup.sessions(2).waiting(new WaitPolicy(mode, 0, 0)));
             AtomicBoolean more = new AtomicBoolean(true);
             together(() -> pingPong(0, more), () -> pingPong(1, more), () -> {
-                pause(mode == WaitMode.BLOCK ? 400 : mode == WaitMode.SPIN ? 100 : 200); // SPIN never sleeps
+                int longMs = setup.isReal() ? 400 : 200;
+                pause(
+                        switch (mode) {
+                            case BLOCK -> longMs;
+                            case ADAPTIVE -> longMs / 2;
+                            case SPIN -> longMs / 4; // it never sleeps
+                        });
                 more.set(false);
             });
             close();
@@ -509,7 +515,7 @@ abstract class ThreadsContract extends EndingContract {
             });
             awaitLatch(begun);
             sendInt(2, i);
-            for (int pauseMs = 20; !waiting.isDone(); pauseMs *= 2) { // until it waits, the handler gets them
+            for (int pauseMs = 2; !waiting.isDone(); pauseMs *= 2) { // until it waits, the handler gets them
                 assertTrue(pauseMs < 5_000, "the handler got messages that a thread waits for");
                 pause(pauseMs);
                 int before = early.get();
