@@ -23,17 +23,18 @@ class StressIT {
     private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
     /**
-     * Two JVMs of one kind: the compiler that reorders most, in an order that chance decides. The interpreter and the
-     * other compiler, which reorder less and run less often in the same time, have their turn in the long run.
+     * One JVM per test, since starting it takes longer than the iterations: with the compiler that reorders most, in an
+     * order that chance decides. The interpreter and the other compiler, which reorder less and run less often in the
+     * same time, have their turn in the long run.
      */
     private static final List<String> SHORT_RUN = List.of(
             "-jvmArgs",
             "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions"
-                    + " -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN -XX:+StressCCP",
+                    + " -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN -XX:+StressCCP -XX:+UseSerialGC",
             "-f",
-            "2",
+            "1",
             "-iters",
-            "2",
+            "4",
             "-time",
             "80",
             "-sc",
