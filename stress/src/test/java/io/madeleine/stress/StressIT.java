@@ -30,7 +30,7 @@ class StressIT {
     private static final List<String> SHORT_RUN = List.of(
             "-jvmArgs",
             "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions"
-                    + " -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN -XX:+StressCCP -XX:+UseSerialGC",
+                    + " -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN -XX:+StressCCP",
             "-f",
             "1",
             "-iters",
