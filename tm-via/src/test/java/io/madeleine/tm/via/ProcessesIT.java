@@ -40,14 +40,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two processes: large blocks there and back, then one is killed. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ProcessesIT {
     private static final long SOON_NS = 5_000_000_000L;
-    private static final int ROUNDS = 50;
+    private static final int ROUNDS = 20;
+    private static final int POLLS = 50;
     private static final long OTHER_ID = 3;
     private static final int BLOCK_BYTES = 1 << 14;
     private static final int FIRST_AND_LAST = PacketHeader.FIRST | PacketHeader.LAST;
@@ -96,8 +98,21 @@ class ProcessesIT {
         }
     }
 
+    /** Each provider, and each module over two of them; all pairs with -Pthorough. */
+    static List<Arguments> providersAndModules() {
+        List<Arguments> some = List.of(
+                Arguments.of("shm", false),
+                Arguments.of("shm", true),
+                Arguments.of("tcp;ofi_rxm", true),
+                Arguments.of("net", false));
+        List<Arguments> others = List.of(Arguments.of("tcp;ofi_rxm", false), Arguments.of("net", true));
+        return Boolean.getBoolean("thorough")
+                ? Stream.concat(some.stream(), others.stream()).toList()
+                : some;
+    }
+
     @ParameterizedTest
-    @CsvSource({"shm, false", "tcp;ofi_rxm, false", "net, false", "shm, true", "tcp;ofi_rxm, true", "net, true"})
+    @MethodSource("providersAndModules")
     @Tag("measures")
     void shouldExchangeBlocksWithAProcessAndHearOfItsDeath(String provider, boolean isRegistered) throws Exception {
         String session = "processes-" + System.nanoTime();
@@ -210,7 +225,9 @@ class ProcessesIT {
                     }
                 });
                 assertThrows(
-                        TimeoutException.class, () -> sender.get(1, TimeUnit.SECONDS), "nobody waits for the lock");
+                        TimeoutException.class,
+                        () -> sender.get(500, TimeUnit.MILLISECONDS),
+                        "nobody waits for the lock");
                 process.destroyForcibly().waitFor();
                 sender.get(SOON_NS, TimeUnit.NANOSECONDS);
                 assertTrue(side.loss.contains("has ended"), side.loss);
@@ -302,7 +319,7 @@ class ProcessesIT {
         assertNotNull(address, "the other process has ended");
         try (Side side = new Side(driver, session, EchoProgram.PEER_ID)) {
             var connecting = side.connect(new ProcessIdentity(EchoProgram.ID, 0), address, "late", true);
-            for (int i = 0; i < ROUNDS; i++) {
+            for (int i = 0; i < POLLS; i++) {
                 side.poll();
             }
             assertFalse(connecting.isDone());
@@ -319,9 +336,11 @@ class ProcessesIT {
         MemorySegment target = side.arenas.lasting().allocate(EchoProgram.MAX_BYTES, 8);
         for (int round = 0; round < ROUNDS; round++) {
             int bytes = 1 + (int) (EchoProgram.MAX_BYTES * (long) round * round / ROUNDS / ROUNDS);
-            for (int i = 0; i + Integer.BYTES <= bytes; i += Integer.BYTES) {
-                source.set(ValueLayout.JAVA_INT, i, i * 31 + round);
+            int[] words = new int[bytes / Integer.BYTES];
+            for (int i = 0; i < words.length; i++) {
+                words[i] = i * 31 + round;
             }
+            source.asSlice(0, Integer.BYTES * (long) words.length).copyFrom(MemorySegment.ofArray(words));
             long header = PacketHeader.of(bytes, round, 0, FIRST_AND_LAST);
             EchoProgram.send(side, link, header, source);
             while (link.front() == 0) {

@@ -50,6 +50,7 @@ class SignalsIT {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.directory(directory.toFile());
+        builder.environment().remove("JDK_JAVA_OPTIONS"); // its code is compiled as that of users
         Process process = builder.start();
         boolean ended = process.waitFor(60, TimeUnit.SECONDS);
         process.destroyForcibly();
