@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A receiver looks at the completion queue itself, without the thread that polls. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ArrivalsTest {
-    private static final int MESSAGES = 20_000;
+    private static final int MESSAGES = 5_000;
     private static final long HEADER = PacketHeader.of(8, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
 
     private static OneStepLink pool(Side side) {
