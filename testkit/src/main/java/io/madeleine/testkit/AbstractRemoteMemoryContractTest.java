@@ -40,7 +40,7 @@ import org.junit.jupiter.api.function.Executable;
 public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     private static final int UNDER_WAY = 40;
     private static final int BYTES = 3_000_001;
-    private static final int FREED_ROUNDS = 300;
+    private static final int FREED_ROUNDS = 120;
     private static final long SOON_NS = 4_000_000_000L;
     private static final String WITHOUT_ATOMICS = "this network cannot update words";
     private static final Set<Kind> GONE = EnumSet.of(Kind.REVOKED, Kind.LOST);
@@ -503,7 +503,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
                 Arena passing = Arena.ofShared();
                 MemorySegment own = passing.allocate(BYTES);
                 AtomicBoolean began = new AtomicBoolean();
-                CompletableFuture<Void> closed = closing(passing, began, round * 2_000L);
+                CompletableFuture<Void> closed = closing(passing, began, round * 5_000L);
                 Outcome outcome = new Outcome();
                 began.set(true);
                 try {
