@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class DeathsIT {
-    private static final int ROUNDS = Boolean.getBoolean("thorough") ? 48 : 2;
+    private static final int ROUNDS = Boolean.getBoolean("thorough") ? 48 : 1;
     private static final long SURVIVOR = 1000;
     private static final long OTHER = 2000;
     private static final int MOST_SLOTS = 8;

@@ -18,15 +18,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * Two processes that read each other's memory; run without native access, two that would if they could, and run with
- * it, also one that can and one that cannot.
+ * Two processes that read each other's memory, and one that can and one that cannot; run without native access, two
+ * that would if they could. Those do what {@link SciProcessesIT} has, and what the one that cannot does.
  */
+@EnabledIf(value = "isToRun", disabledReason = "without native access only with -Pthorough")
 class DmaProcessesIT extends SciProcessesIT {
     private static final int BYTES = 5_000_003;
     private static final List<String> DROP =
             List.of("setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace");
+
+    static boolean isToRun() {
+        return Boolean.getBoolean("thorough")
+                || DmaProcessesIT.class.getModule().isNativeAccessEnabled();
+    }
 
     private List<String> flags =
             SingleCopy.availability().on() ? List.of("--enable-native-access=ALL-UNNAMED") : List.of();

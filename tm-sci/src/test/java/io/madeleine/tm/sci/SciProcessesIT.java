@@ -19,7 +19,6 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.io.BufferedReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +37,7 @@ class SciProcessesIT {
     private static final int WHOLE = PacketHeader.FIRST | PacketHeader.LAST;
     private static final String MAIN = "main";
     private static final int LARGE_BYTES = 1_000_003;
+    private static final int ECHOES = 100;
 
     @TempDir
     Path directory;
@@ -228,17 +228,17 @@ class SciProcessesIT {
     }
 
     static MemorySegment pattern(int bytes, int round) {
-        MemorySegment content = Arena.ofAuto().allocate(bytes);
+        byte[] content = new byte[bytes];
         for (int i = 0; i < bytes; i++) {
-            content.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + round));
+            content[i] = (byte) (i * 7 + round);
         }
-        return content;
+        return Arena.ofAuto().allocate(bytes).copyFrom(MemorySegment.ofArray(content));
     }
 
     @Test
     void shouldEchoBetweenProcessesThatSleep() throws Exception {
         with((side, connection, listener, peer) -> {
-            for (int round = 0; round < 300; round++) {
+            for (int round = 0; round < ECHOES; round++) {
                 TransmissionLink link =
                         connection.links().get(round % connection.links().size());
                 MemorySegment sent = pattern(link instanceof StaticLink ? 1000 + round : LARGE_BYTES, round);
