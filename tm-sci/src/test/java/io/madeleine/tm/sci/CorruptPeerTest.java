@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CorruptPeerTest {
-    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 120 : 2);
+    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 120 : 1);
     private static final int ROUNDS = 24;
 
     private final long seed = Long.getLong("seed", System.nanoTime());

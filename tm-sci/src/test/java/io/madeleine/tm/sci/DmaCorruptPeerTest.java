@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** As {@link CorruptPeerTest}, of the words of loans: an address that is none, a length, a grant, a pid. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DmaCorruptPeerTest {
-    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 60 : 2);
+    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 60 : 1);
 
     /** Until a loan has made no sense once, on a machine that is busy. */
     private static final long LONGEST_RUN_NS = 40_000_000_000L;

@@ -187,7 +187,7 @@ class SciProgressTest {
     @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldLoseNoWakeUp() {
         boolean thorough = Boolean.getBoolean("thorough");
-        int count = thorough ? 700_000 : 50_000;
+        int count = thorough ? 700_000 : 20_000;
         int minSleeps = thorough ? 1_000_000 : count / 2;
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader left = new Reader(pair.left().links().getFirst());
