@@ -7,12 +7,14 @@ import java.util.Random;
  * Memory of a reader in which bytes of a stream are placed, up to a position that moves; sometimes all is taken back.
  */
 final class SimulatedMemory implements Placement {
-    private final MemorySegment bytes = MemorySegment.ofArray(new byte[1 << 20]);
+    private final MemorySegment bytes;
     private final Random random;
     private long from;
     private long to;
 
-    SimulatedMemory(Random random) {
+    /** Memory for a stream that has fewer bytes than these. */
+    SimulatedMemory(Random random, int most) {
+        bytes = MemorySegment.ofArray(new byte[most]);
         this.random = random;
     }
 

@@ -32,7 +32,7 @@ final class SimulatedUser {
         wanted[DatagramLayout.HEADER_STREAM] = random.nextInt(500);
         wanted[DatagramLayout.LONG_STREAM] = random.nextInt(3) == 0 ? 0 : random.nextInt(3 * scale);
         readsPlaced = random.nextBoolean();
-        memory = new SimulatedMemory(random);
+        memory = new SimulatedMemory(random, 3 * scale);
     }
 
     void open(Endpoint end) {
