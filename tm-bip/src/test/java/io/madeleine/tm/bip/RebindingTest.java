@@ -51,7 +51,8 @@ class RebindingTest {
 
     @Test
     void shouldCountItAsSilentUnlessToldToFollow() throws Exception {
-        try (Pair pair = new Pair(SHORT_TIMEOUT, SHORT_TIMEOUT);
+        String timeout = "madeleine.peer-timeout = 1s\n"; // for which it waits
+        try (Pair pair = new Pair(timeout, timeout);
                 TranslatingRouter router = new TranslatingRouter(pair.right.adapter.address())) {
             Pair.Ends ends = pair.connect("stays", router.address());
             send(ends.left().small(), 0);

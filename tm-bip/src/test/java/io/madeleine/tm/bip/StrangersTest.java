@@ -147,11 +147,11 @@ class StrangersTest {
                         authority.sign("left").settings(authority),
                         authority.sign("right").settings(authority));
                 Pair.Side honest = new Pair.Side(3, third)) {
-            for (int i = 0; i < 200; i++) {
+            for (int i = 0; i < 130; i++) {
                 CompletableFuture<ProtocolConnection> _ = pair.right.connect("silent" + i, pair.left, true);
             }
             pair.right.poll();
-            for (int polls = 0; polls < 20 || connections(pair.left).all().length < 150; polls++) {
+            for (int polls = 0; polls < 20 || connections(pair.left).all().length < 110; polls++) {
                 pair.left.poll();
                 pair.right.poll();
             }
