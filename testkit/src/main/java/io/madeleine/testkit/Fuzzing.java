@@ -24,6 +24,11 @@ import java.util.regex.Pattern;
  */
 public record Fuzzing(Process process, Path output) {
     private static final int SECONDS = Boolean.getBoolean("thorough") ? 180 : 4;
+
+    /** In a few seconds the optimizing compiler takes more than it gives. */
+    private static final String COMPILERS =
+            Boolean.getBoolean("thorough") ? "-XX:+TieredCompilation" : "-XX:TieredStopAtLevel=1";
+
     private static final Pattern COVERAGE = Pattern.compile("DONE +cov: (\\d+)");
 
     /**
@@ -46,6 +51,8 @@ public record Fuzzing(Process process, Path output) {
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString(),
                                 "-Xmx512m",
+                                "-XX:+UseSerialGC",
+                                COMPILERS,
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 "com.code_intelligence.jazzer.Jazzer",
