@@ -85,12 +85,12 @@ public final class Certificates {
 
         /** The same for a party that does not belong to this library. */
         public SSLContext context(Certificates trusted) throws IOException, GeneralSecurityException {
-            KeyStore store = KeyStore.getInstance("PKCS12");
+            KeyStore store = KeyStore.getInstance("JKS");
             store.load(null, null);
             store.setKeyEntry("own", secret, PASSWORD, new Certificate[] {shown});
             KeyManagerFactory own = KeyManagerFactory.getInstance("PKIX");
             own.init(store, PASSWORD);
-            KeyStore others = KeyStore.getInstance("PKCS12");
+            KeyStore others = KeyStore.getInstance("JKS");
             others.load(null, null);
             others.setCertificateEntry("trusted", trusted.itself.shown);
             TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");

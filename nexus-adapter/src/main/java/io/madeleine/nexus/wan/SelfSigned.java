@@ -33,6 +33,10 @@ import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
  */
 final class SelfSigned {
     private static final char[] PASSWORD = new char[0];
+
+    /** In memory only: PKCS12, the default, would derive a key of its own in ten thousand rounds, for nothing. */
+    private static final String KEY_STORE = "JKS";
+
     private static final Duration CLOCKS_DIFFER = Duration.ofDays(2);
     private static final Duration VALID = Duration.ofDays(3650);
 
@@ -43,7 +47,7 @@ final class SelfSigned {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec("secp256r1"));
             KeyPair pair = generator.generateKeyPair();
-            KeyStore store = KeyStore.getInstance("PKCS12");
+            KeyStore store = KeyStore.getInstance(KEY_STORE);
             store.load(null, PASSWORD);
             store.setKeyEntry("own", pair.getPrivate(), PASSWORD, new X509Certificate[] {certificate(pair)});
             KeyManagerFactory keys = KeyManagerFactory.getInstance("PKIX");

@@ -23,6 +23,10 @@ import javax.net.ssl.TrustManagerFactory;
  */
 public final class TlsIdentity implements AutoCloseable {
     private static final char[] PASSWORD = {};
+
+    /** In memory only: PKCS12, the default, would derive a key of its own in ten thousand rounds, for nothing. */
+    private static final String KEY_STORE = "JKS";
+
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 
     private final SSLContext context;
@@ -72,7 +76,7 @@ public final class TlsIdentity implements AutoCloseable {
     }
 
     private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance("PKCS12");
+        KeyStore store = KeyStore.getInstance(KEY_STORE);
         store.load(null, null);
         return store;
     }

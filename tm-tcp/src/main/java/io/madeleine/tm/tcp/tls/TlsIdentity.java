@@ -33,6 +33,9 @@ public final class TlsIdentity implements AutoCloseable {
     private static final String KEY = TcpConfig.PATH + ".tls.";
     private static final String BECAUSE = KEY + "enabled = true";
 
+    /** In memory only: PKCS12, the default, would derive a key of its own in ten thousand rounds, for nothing. */
+    private static final String KEY_STORE = "JKS";
+
     private final TlsEngine implementation;
     private final SslContext server;
     private final SslContext client;
@@ -92,7 +95,8 @@ public final class TlsIdentity implements AutoCloseable {
 
     private static SslContext build(TlsEngine implementation, SslContextBuilder builder, X509Certificate[] trusted)
             throws SSLException {
-        return implementation.build(builder.trustManager(trusted).protocols("TLSv1.3"));
+        return implementation.build(
+                builder.keyStoreType(KEY_STORE).trustManager(trusted).protocols("TLSv1.3"));
     }
 
     /** Whether records are encrypted and decrypted in direct buffers. */
