@@ -117,6 +117,25 @@ class CollectiveFailuresTest {
     }
 
     @Test
+    void shouldFailWithTheErrorOfAProgramsFunction() {
+        UserFunction broken = new UserFunction() {
+            @Override
+            public void call(Object in, Object inOut, int count, Datatype datatype) {
+                throw new AssertionError("broken function");
+            }
+        };
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                Op op = new Op(broken, true);
+                comm.setErrhandler(MPI.ERRORS_RETURN);
+                MPIException seen =
+                        assertThrows(MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, op));
+                assertTrue(seen.getMessage().contains("broken function"), seen.getMessage());
+            });
+        }
+    }
+
+    @Test
     void shouldFailAtAllMembersThatNeedTheValue() {
         run("sci", 5, comm -> {
             Op op = new Op(new Broken(comm.getRank() == 1), true);

@@ -9,18 +9,38 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.IntBuffer;
 import java.util.stream.IntStream;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Each collective operation that moves values, with 1 to 17 processes, random values and several lengths, against a
  * plain reference. {@link ReductionsTest} has those that compute.
  */
+@ParameterizedClass
+@MethodSource("mpi.Contributions#sizes")
 class CollectivesTest {
-    @ParameterizedTest
-    @MethodSource("mpi.Contributions#sizes")
-    void shouldBroadcastGatherAndScatter(int size) {
-        forAll(size, (comm, n, rank, count, root) -> {
+    private static World world;
+
+    @Parameter
+    int size;
+
+    @BeforeParameterizedClassInvocation
+    static void open(int size) {
+        world = new World("sci", size);
+    }
+
+    @AfterParameterizedClassInvocation
+    static void close() {
+        world.close();
+    }
+
+    @Test
+    void shouldBroadcastGatherAndScatter() {
+        forAll(world, size, (comm, n, rank, count, root) -> {
             int[] buffer = rank == root ? values(root, count, 1) : new int[count];
             comm.bcast(buffer, count, MPI.INT, root);
             assertArrayEquals(values(root, count, 1), buffer);
@@ -46,10 +66,9 @@ class CollectivesTest {
         });
     }
 
-    @ParameterizedTest
-    @MethodSource("mpi.Contributions#sizes")
-    void shouldGatherEverywhereAndExchangeAll(int size) {
-        forAll(size, (comm, n, rank, count, root) -> {
+    @Test
+    void shouldGatherEverywhereAndExchangeAll() {
+        forAll(world, size, (comm, n, rank, count, root) -> {
             int[] gathered = new int[n * count];
             comm.allGather(values(rank, count, 1), count, MPI.INT, gathered, count, MPI.INT);
             assertArrayEquals(all(n, count, 1), gathered);
@@ -70,10 +89,9 @@ class CollectivesTest {
         });
     }
 
-    @ParameterizedTest
-    @MethodSource("mpi.Contributions#sizes")
-    void shouldMoveBlocksOfDifferentLengths(int size) {
-        forAll(size, (comm, n, rank, count, root) -> {
+    @Test
+    void shouldMoveBlocksOfDifferentLengths() {
+        forAll(world, size, (comm, n, rank, count, root) -> {
             int[] counts = IntStream.range(0, n)
                     .map(i -> (i + 1) % 3 * Math.min(count, 50))
                     .toArray();
@@ -128,67 +146,60 @@ class CollectivesTest {
         });
     }
 
-    @ParameterizedTest
-    @MethodSource("mpi.Contributions#sizes")
-    void shouldRunNonBlockingOnesBesideEachOther(int size) {
-        try (World world = new World("sci", size)) {
-            world.run(comm -> {
-                int count = 5000;
-                int rank = comm.getRank();
-                IntBuffer sums = MPI.newIntBuffer(count).put(0, values(rank, count, 1));
-                IntBuffer copied = MPI.newIntBuffer(count);
-                if (rank == size - 1) {
-                    copied.put(0, values(rank, count, 2));
-                }
-                IntBuffer own = MPI.newIntBuffer(count).put(0, values(rank, count, 3));
-                IntBuffer gathered = MPI.newIntBuffer(count * size);
-                Request[] requests = {
-                    comm.iAllReduce(sums, count, MPI.INT, MPI.SUM),
-                    comm.iBcast(copied, count, MPI.INT, size - 1),
-                    comm.iAllGather(own, count, MPI.INT, gathered, count, MPI.INT),
-                    comm.iBarrier()
-                };
-                Request.waitAll(requests);
-                assertEquals(IntBuffer.wrap(sum(size, count, 1)), sums);
-                assertEquals(IntBuffer.wrap(values(size - 1, count, 2)), copied);
-                assertEquals(IntBuffer.wrap(all(size, count, 3)), gathered);
-            });
-        }
+    @Test
+    void shouldRunNonBlockingOnesBesideEachOther() {
+        world.run(comm -> {
+            int count = 5000;
+            int rank = comm.getRank();
+            IntBuffer sums = MPI.newIntBuffer(count).put(0, values(rank, count, 1));
+            IntBuffer copied = MPI.newIntBuffer(count);
+            if (rank == size - 1) {
+                copied.put(0, values(rank, count, 2));
+            }
+            IntBuffer own = MPI.newIntBuffer(count).put(0, values(rank, count, 3));
+            IntBuffer gathered = MPI.newIntBuffer(count * size);
+            Request[] requests = {
+                comm.iAllReduce(sums, count, MPI.INT, MPI.SUM),
+                comm.iBcast(copied, count, MPI.INT, size - 1),
+                comm.iAllGather(own, count, MPI.INT, gathered, count, MPI.INT),
+                comm.iBarrier()
+            };
+            Request.waitAll(requests);
+            assertEquals(IntBuffer.wrap(sum(size, count, 1)), sums);
+            assertEquals(IntBuffer.wrap(values(size - 1, count, 2)), copied);
+            assertEquals(IntBuffer.wrap(all(size, count, 3)), gathered);
+        });
     }
 
-    @ParameterizedTest
-    @MethodSource("mpi.Contributions#sizes")
-    void shouldMoveObjects(int size) {
-        try (World world = new World("sci", size)) {
-            world.run(comm -> {
-                int rank = comm.getRank();
-                String[] text = {null, rank == size / 2 ? "from the root" : "mine"};
-                comm.Bcast(text, 1, 1, MPI.OBJECT, size / 2);
-                assertEquals("from the root", text[1]);
-                Object[] own = {rank, "x".repeat(rank)};
-                Object[] all = new Object[2 * size];
-                comm.Allgather(own, 0, 2, MPI.OBJECT, all, 0, 2, MPI.OBJECT);
-                Object[] atRoot = new Object[2 * size];
-                comm.Gather(own, 0, 2, MPI.OBJECT, atRoot, 0, 2, MPI.OBJECT, 0);
-                for (int i = 0; i < size; i++) {
-                    assertEquals(i, all[2 * i]);
-                    assertEquals("x".repeat(i), all[2 * i + 1]);
-                    assertEquals(rank == 0 ? i : null, atRoot[2 * i]);
-                }
-                Object[] part = new Object[2];
-                comm.Scatter(all, 0, 2, MPI.OBJECT, part, 0, 2, MPI.OBJECT, size - 1);
-                assertArrayEquals(own, part);
-                Object[] out = IntStream.range(0, size)
-                        .mapToObj(to -> rank + " to " + to)
-                        .toArray();
-                Object[] in = new Object[size];
-                comm.Alltoall(out, 0, 1, MPI.OBJECT, in, 0, 1, MPI.OBJECT);
-                assertArrayEquals(
-                        IntStream.range(0, size)
-                                .mapToObj(from -> from + " to " + rank)
-                                .toArray(),
-                        in);
-            });
-        }
+    @Test
+    void shouldMoveObjects() {
+        world.run(comm -> {
+            int rank = comm.getRank();
+            String[] text = {null, rank == size / 2 ? "from the root" : "mine"};
+            comm.Bcast(text, 1, 1, MPI.OBJECT, size / 2);
+            assertEquals("from the root", text[1]);
+            Object[] own = {rank, "x".repeat(rank)};
+            Object[] all = new Object[2 * size];
+            comm.Allgather(own, 0, 2, MPI.OBJECT, all, 0, 2, MPI.OBJECT);
+            Object[] atRoot = new Object[2 * size];
+            comm.Gather(own, 0, 2, MPI.OBJECT, atRoot, 0, 2, MPI.OBJECT, 0);
+            for (int i = 0; i < size; i++) {
+                assertEquals(i, all[2 * i]);
+                assertEquals("x".repeat(i), all[2 * i + 1]);
+                assertEquals(rank == 0 ? i : null, atRoot[2 * i]);
+            }
+            Object[] part = new Object[2];
+            comm.Scatter(all, 0, 2, MPI.OBJECT, part, 0, 2, MPI.OBJECT, size - 1);
+            assertArrayEquals(own, part);
+            Object[] out =
+                    IntStream.range(0, size).mapToObj(to -> rank + " to " + to).toArray();
+            Object[] in = new Object[size];
+            comm.Alltoall(out, 0, 1, MPI.OBJECT, in, 0, 1, MPI.OBJECT);
+            assertArrayEquals(
+                    IntStream.range(0, size)
+                            .mapToObj(from -> from + " to " + rank)
+                            .toArray(),
+                    in);
+        });
     }
 }

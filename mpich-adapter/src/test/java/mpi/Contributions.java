@@ -62,15 +62,14 @@ final class Contributions {
         void run(Intracomm comm, int size, int rank, int count, int root) throws Exception;
     }
 
-    static void forAll(int size, Check check) {
-        try (World world = new World("sci", size)) {
-            world.run(comm -> {
-                for (int count : LENGTHS) {
-                    for (int root : new int[] {0, size - 1, size / 2}) {
-                        check.run(comm, size, comm.getRank(), count, root);
-                    }
+    static void forAll(World world, int size, Check check) {
+        int[] roots = IntStream.of(0, size - 1, size / 2).distinct().toArray();
+        world.run(comm -> {
+            for (int count : LENGTHS) {
+                for (int root : roots) {
+                    check.run(comm, size, comm.getRank(), count, root);
                 }
-            });
-        }
+            }
+        });
     }
 }
