@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -340,6 +341,7 @@ class CollectiveFailuresTest {
     void shouldFailAtAMemberWhoseLongMessageNobodyTakesAnyMore(String operation) {
         int count = 100_000; // more than is sent without being asked for
         CountDownLatch behindBarrier = new CountDownLatch(4);
+        CountDownLatch failed = new CountDownLatch(2);
         try (World world = new World("tcp", 4)) {
             world.run(comm -> {
                 comm.barrier();
@@ -348,7 +350,7 @@ class CollectiveFailuresTest {
                     case 1 -> die(world, 1, behindBarrier);
                     case 2 -> { // gives up without the operation, and lives on
                         assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 1, 0));
-                        Thread.sleep(1000);
+                        assertTrue(failed.await(60, TimeUnit.SECONDS));
                     }
                     default -> {
                         MPIException seen =
@@ -356,6 +358,7 @@ class CollectiveFailuresTest {
                         assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
                         seen = assertThrows(MPIException.class, () -> sendLong(comm, operation, new int[count]));
                         assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+                        failed.countDown();
                     }
                 }
             });
