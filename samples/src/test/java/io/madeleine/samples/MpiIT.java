@@ -51,19 +51,26 @@ class MpiIT {
     }
 
     private void expect(List<String> expected, int processes, String sample, String... arguments) throws Exception {
-        boolean compiled = processes > 2 && !THOROUGH;
-        Run run = run(processes, sample(sample, compiled), arguments);
+        boolean isCompiled = processes > 2 && !THOROUGH;
+        Run run = run(processes, sample(sample, isCompiled), arguments);
         assertEquals(List.of(), run.err());
         assertEquals(expected, run.out().stream().sorted().toList());
         assertEquals(0, run.code());
     }
 
+    /** Two from their source. In HeatStencil with five processes there are some between others like them. */
     static Stream<Arguments> runs() {
-        return (THOROUGH ? IntStream.of(1, 2, 4, 5) : IntStream.of(2, 5))
-                .boxed()
-                .flatMap(n -> Stream.of(
-                                "Ring", "Pi", "HeatStencil", "MatrixMultiplication", "SampleSort", "NasIs", "NasEp")
-                        .map(sample -> Arguments.of(n, sample)));
+        Stream<String> samples =
+                Stream.of("Ring", "Pi", "HeatStencil", "MatrixMultiplication", "SampleSort", "NasIs", "NasEp");
+        return THOROUGH
+                ? samples.flatMap(sample -> Stream.of(1, 2, 4, 5).map(n -> Arguments.of(n, sample)))
+                : samples.map(sample -> Arguments.of(
+                        switch (sample) {
+                            case "Ring", "Pi" -> 2;
+                            case "HeatStencil" -> 5;
+                            default -> 3;
+                        },
+                        sample));
     }
 
     @ParameterizedTest
@@ -101,7 +108,7 @@ class MpiIT {
     }
 
     static IntStream greetings() {
-        return THOROUGH ? IntStream.of(1, 2, 4, 5) : IntStream.of(1, 4);
+        return THOROUGH ? IntStream.of(1, 2, 4, 5) : IntStream.of(1);
     }
 
     @ParameterizedTest
@@ -353,6 +360,7 @@ class MpiIT {
                   public static void main(String[] args) throws Exception {
                     MPI.Init(args);
                     int rank = MPI.COMM_WORLD.getRank();
+                    System.out.println("waits");
                     if (rank == 2) {
                       MPI.COMM_WORLD.send(new int[3], 3, MPI.INT, 0, 77);
                       MPI.COMM_WORLD.barrier();
@@ -375,6 +383,9 @@ class MpiIT {
         try {
             String report = "";
             long endNs = System.nanoTime() + 60_000_000_000L;
+            while (Files.readString(out).split("waits", -1).length <= 3 && System.nanoTime() - endNs < 0) {
+                Thread.sleep(20); // each report takes a JVM
+            }
             while (!expected.stream().allMatch(report::contains) && System.nanoTime() - endNs < 0) {
                 Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
                 report = String.join("\n", run.out());

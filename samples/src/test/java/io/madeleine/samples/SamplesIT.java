@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -29,6 +30,14 @@ class SamplesIT {
 
     private Run mad(List<String> arguments) throws IOException, InterruptedException {
         return MadCommand.run(directory, arguments);
+    }
+
+    private static List<String> compiled(int processes, String sample, String... arguments) {
+        String classes = ROOT.resolve("samples/target/classes").toString();
+        List<String> run = new ArrayList<>(
+                List.of("run", "-n", String.valueOf(processes), "-cp", classes, "io.madeleine.samples." + sample));
+        run.addAll(List.of(arguments));
+        return run;
     }
 
     /** The lines of the example in a sample's Javadoc: the command, then the output. */
@@ -84,8 +93,7 @@ class SamplesIT {
         write(source.resolve("a/b/large"), (5 << 20) + 13);
         Files.createDirectories(source.resolve("a/nothing"));
         Files.createSymbolicLink(source.resolve("link"), Path.of("/etc/passwd"));
-        Run run =
-                mad(List.of("run", "-n", "2", SOURCES + "/DirectorySender.java", source.toString(), target.toString()));
+        Run run = mad(compiled(2, "DirectorySender", source.toString(), target.toString()));
         assertEquals(List.of(), run.err());
         assertEquals(0, run.code());
         Files.delete(source.resolve("link"));
@@ -121,7 +129,7 @@ class SamplesIT {
 
     @Test
     void shouldEndWithTheProgramsExitCodeAndItsWords() throws Exception {
-        Run run = mad(List.of("run", "-n", "1", SOURCES + "/UnpredictableArray.java"));
+        Run run = mad(compiled(1, "UnpredictableArray"));
         assertEquals(1, run.code());
         assertEquals(List.of(), run.out());
         assertTrue(
