@@ -14,9 +14,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Settling {
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    /** Brief measurements watch for less: else they would always take all the time that they may. */
+    private static final int QUIET_SHARE = 4;
+
     private static final @Nullable CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
     private final long mostNs;
+    private final long quietNs;
     private final LongSupplier compiledMs;
     private long seenMs = -1;
     private long changedNs;
@@ -31,6 +36,7 @@ final class Settling {
      */
     Settling(long mostNs, LongSupplier compiledMs) {
         this.mostNs = mostNs;
+        this.quietNs = Math.min(QUIET_NS, mostNs / QUIET_SHARE);
         this.compiledMs = compiledMs;
     }
 
@@ -63,7 +69,7 @@ final class Settling {
             dueNs = elapsedNs;
         }
         lateNs = elapsedNs - dueNs;
-        return lateNs < mostNs && elapsedNs - changedNs < QUIET_NS;
+        return lateNs < mostNs && elapsedNs - changedNs < quietNs;
     }
 
     /** How much longer it was. */

@@ -36,6 +36,17 @@ class SettlingTest {
     }
 
     @Test
+    void shouldEndABriefMeasurementOnceNothingHasBeenCompiledForAQuarterOfItsTime() {
+        Settling settling = new Settling(TimeUnit.MILLISECONDS.toNanos(120), () -> compiledMs);
+        assertTrue(goesOn(settling, 10, true));
+        assertTrue(goesOn(settling, 25, false));
+        compiledMs = 11;
+        assertTrue(goesOn(settling, 39, false));
+        assertTrue(goesOn(settling, 68, false));
+        assertFalse(goesOn(settling, 69, false));
+    }
+
+    @Test
     void shouldEndThoughThereIsAlwaysMoreToCompile() {
         Settling settling = new Settling(TimeUnit.SECONDS.toNanos(1), () -> compiledMs++);
         assertTrue(goesOn(settling, 100, false));
