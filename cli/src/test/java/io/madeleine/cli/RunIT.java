@@ -20,7 +20,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import javax.tools.ToolProvider;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -44,21 +44,40 @@ class RunIT {
             }
             """;
 
+    private static final String INPUT = """
+            public class Input {
+                public static void main(String[] arguments) throws Exception {
+                    System.out.println(new String(System.in.readAllBytes()).replace('\\n', '+'));
+                }
+            }
+            """;
+
+    @TempDir
+    static Path compiled;
+
     @TempDir
     Path directory;
 
-    private Path classes;
+    private static Path classes;
+    private static Path modules;
 
-    @BeforeEach
-    void compile() throws IOException {
-        Path sources = Files.createDirectories(directory.resolve("sources/app"));
+    /** Once for all tests but those of source files. */
+    @BeforeAll
+    static void compile() throws IOException {
+        Path sources = Files.createDirectories(compiled.resolve("sources/app"));
         Files.writeString(sources.resolve("Main.java"), SOURCE);
         Files.writeString(sources.resolve("../module-info.java"), "module app { requires io.madeleine.api; }");
-        classes = directory.resolve("classes");
-        javac("-d", classes.toString(), sources.resolve("Main.java").toString());
+        Files.writeString(sources.resolve("Input.java"), INPUT);
+        classes = compiled.resolve("classes");
+        modules = compiled.resolve("mods");
         javac(
                 "-d",
-                directory.resolve("mods/app").toString(),
+                classes.toString(),
+                sources.resolve("Main.java").toString(),
+                sources.resolve("Input.java").toString());
+        javac(
+                "-d",
+                modules.resolve("app").toString(),
                 sources.resolve("Main.java").toString(),
                 sources.resolve("../module-info.java").toString());
     }
@@ -123,7 +142,7 @@ class RunIT {
     void shouldRunAModule() throws Exception {
         assertEquals(
                 "[0] y 0/1 [default] no native",
-                run(1, "-n", "1", "--", "-p", directory.resolve("mods").toString(), "-m", "app/app.Main", "y"));
+                run(1, "-n", "1", "--", "-p", modules.toString(), "-m", "app/app.Main", "y"));
     }
 
     @Test
@@ -162,13 +181,6 @@ class RunIT {
 
     @Test
     void shouldGiveItsInputToRankZero() throws Exception {
-        Path source = Files.writeString(directory.resolve("Input.java"), """
-                public class Input {
-                    public static void main(String[] arguments) throws Exception {
-                        System.out.println(new String(System.in.readAllBytes()).replace('\\n', '+'));
-                    }
-                }
-                """);
         Path input = Files.writeString(directory.resolve("input"), "one\ntwo\n");
         Process mad = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -179,7 +191,9 @@ class RunIT {
                         "run",
                         "-n",
                         "3",
-                        source.toString())
+                        "-cp",
+                        classes.toString(),
+                        "Input")
                 .redirectInput(input.toFile())
                 .redirectError(ProcessBuilder.Redirect.DISCARD) // a JVM notes there that it takes options
                 .start();
