@@ -1,5 +1,6 @@
 package io.madeleine.bench.experiment;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,7 +22,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ExperimentIT {
     @TempDir
@@ -134,9 +135,27 @@ class ExperimentIT {
         checkPage(again);
     }
 
+    /** A misspelt key would show no sooner than somebody runs the experiment. */
+    @Test
+    void shouldHaveSettingsThatASessionTakes() {
+        for (Experiment experiment : Experiments.ALL) {
+            for (Variation variation : experiment.setUp().variations()) {
+                assertDoesNotThrow(
+                        () -> SessionInfo.of(variation.settings()), experiment.id() + ", " + variation.name());
+            }
+        }
+    }
+
+    /** By settings and options of the JVM with both layers, and by settings alone; the others differ in settings. */
+    private static List<String> measured() {
+        return Boolean.getBoolean("thorough")
+                ? List.of("nemesis-ablations", "open-mx-fig6", "open-mx-fig7", "progress")
+                : List.of("nemesis-ablations", "open-mx-fig6");
+    }
+
     /** All that sci needs alone, very briefly, with real processes: each variation has its rows in the report. */
     @ParameterizedTest
-    @ValueSource(strings = {"nemesis-ablations", "open-mx-fig6", "open-mx-fig7", "progress"})
+    @MethodSource("measured")
     void shouldMeasureAllVariations(String id) throws Exception {
         Path page = directory.resolve("page.html");
         Path rows = directory.resolve("rows.jsonl");
@@ -161,13 +180,12 @@ class ExperimentIT {
         assertEquals(0, code, err.toString());
         String text = Files.readString(page);
         List<String> kept = Files.readAllLines(rows);
-        if (id.equals("progress")) {
-            assertTrue(
-                    out.toString()
-                            .lines()
-                            .anyMatch(line -> line.matches("rate +8 KiB +[0-9.]+  sci \\(hint cpu.* / sci \\(alone.*")),
-                    out.toString());
-        }
+        String ratio = switch (id) {
+            case "progress" -> "rate +8 KiB +[0-9.]+  sci \\(hint cpu.* / sci \\(alone.*";
+            case "open-mx-fig6" -> "pingpong +8 KiB +[0-9.]+  sci \\(pipeline.* / sci \\(eager.*";
+            default -> ".*";
+        };
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches(ratio)), out.toString());
         for (Variation variation : experiment.setUp().variations()) {
             if (err.toString().contains("'" + variation.name() + "' is left out: ")) {
                 continue; // no single copy here
