@@ -10,10 +10,12 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,12 +36,15 @@ class PerfIT {
 
     @Test
     void shouldPrintExactlyOneJsonObjectPerRowAndNothingElse() {
-        Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536,1MiB,8 --seconds 0.05 --json -");
+        long[] sizes = Boolean.getBoolean("thorough") ? new long[] {8, 1024, 65536, 1 << 20} : new long[] {8, 1 << 20};
+        Run run = Run.of("--protocol sci,tcp --sizes 1MiB,"
+                + Arrays.stream(sizes).mapToObj(Long::toString).collect(Collectors.joining(","))
+                + " --seconds 0.05 --json -");
         assertEquals(0, run.code(), run.err());
         Set<String> expected = new TreeSet<>();
         for (String name : List.of("sci", "tcp")) {
             for (String pattern : List.of("latency us", "bandwidth MB/s", "rate msg/s")) {
-                for (long bytes : new long[] {8, 1024, 65536, 1 << 20}) {
+                for (long bytes : sizes) {
                     expected.add(name + " " + pattern + " " + bytes);
                 }
             }
@@ -77,7 +82,7 @@ class PerfIT {
 
     @Test
     void shouldSkipWhatIsOffAndFailWhenNothingIsOn() {
-        Run skipped = Run.of("--protocol sci,tcp --sizes 8 --pattern latency --seconds 0.1 --set tm.sci.enabled=false"
+        Run skipped = Run.of("--protocol sci,tcp --sizes 8 --pattern latency --seconds 0.05 --set tm.sci.enabled=false"
                 + " --json -");
         assertEquals(0, skipped.code(), skipped.err());
         assertEquals(1, skipped.out().size());
@@ -91,7 +96,8 @@ class PerfIT {
 
     @Test
     void shouldMeasureWithoutNativeAccessWhatCanDoWithoutItAndRefuseTheRest() {
-        Run run = Run.of("--no-native --protocol sci,tcp,tcp:epoll --sizes 8 --pattern latency --seconds 0.1 --json -");
+        Run run =
+                Run.of("--no-native --protocol sci,tcp,tcp:epoll --sizes 8 --pattern latency --seconds 0.05 --json -");
         assertEquals(0, run.code(), run.err());
         assertEquals(
                 List.of("sci", "tcp"),
@@ -107,7 +113,7 @@ class PerfIT {
     @Tag("quiet")
     @Tag("measures")
     void shouldAllocateNothingPerMessageWhileSpinning() {
-        Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536 --seconds 1 --pattern latency,rate --wait spin"
+        Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536 --seconds 0.4 --pattern latency,rate --wait spin"
                 + " --allocations --json -");
         assertEquals(0, run.code(), run.err());
         for (String line : run.out()) {
