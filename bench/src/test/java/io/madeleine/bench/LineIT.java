@@ -43,7 +43,7 @@ class LineIT {
     void shouldMeasureWhatALineCarriesWithLossesAndFromManySenders() throws Exception {
         assumeLines();
         PerfCall run = PerfCall.of("--protocol bip,tcp,sci --pattern goodput,goodput-incast --sizes 64KiB --rounds 1"
-                + " --seconds 0.5 --json -");
+                + " --seconds 0.2 --json -");
         assertEquals(0, run.code(), run.err());
         assertShares(run, "bip", "goodput", "goodput-incast");
         assertShares(run, "tcp", "goodput-incast");

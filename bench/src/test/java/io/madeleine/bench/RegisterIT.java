@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class RegisterIT {
-    private static final String BRIEFLY = " --pattern register --rounds 1 --seconds 0.3 --json rows.jsonl";
+    private static final String BRIEFLY = " --pattern register --rounds 1 --seconds 0.1 --json rows.jsonl";
 
     @TempDir
     Path directory;
