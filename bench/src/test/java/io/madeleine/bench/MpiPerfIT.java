@@ -83,8 +83,8 @@ class MpiPerfIT {
     }
 
     /**
-     * One row of a pattern for each kind of buffers. Messages, bytes and numbers take their memory in ways of their own;
-     * all patterns together are for the thorough run.
+     * One row of a pattern for each kind of buffers. Messages, bytes and numbers take their memory in ways of their
+     * own; all patterns together are for the thorough run.
      */
     @Test
     void shouldMeasureMpiWithEachKindOfBuffers() throws Exception {

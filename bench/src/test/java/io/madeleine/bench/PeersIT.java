@@ -38,9 +38,9 @@ class PeersIT {
     }
 
     /**
-     * All peers at once: those whose compiler or launcher is not installed say so, the others have their rows. Bandwidth
-     * and rate are the same loop, and gRPC, of which one is enough here, has none of these patterns; so the rest waits
-     * for the thorough run.
+     * All peers at once: those whose compiler or launcher is not installed say so, the others have their rows.
+     * Bandwidth and rate are the same loop, and gRPC, of which one is enough here, has none of these patterns; so the
+     * rest waits for the thorough run.
      */
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES)
