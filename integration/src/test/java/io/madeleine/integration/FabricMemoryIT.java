@@ -17,16 +17,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Remote memory of whole sessions over {@code via}: beside messages, and while the other process is stopped. */
+@Execution(ExecutionMode.CONCURRENT)
 class FabricMemoryIT {
     private static final int BYTES = 1 << 20;
     private static final long WORD_AT = BYTES;
@@ -171,7 +173,7 @@ class FabricMemoryIT {
 
     /** Rank 0 owns memory and echoes messages; rank 1 puts, gets and counts, while another thread sends messages. */
     static final class Beside {
-        private static final int ROUNDS = 300;
+        private static final int ROUNDS = 150;
         private static final int MESSAGE_BYTES = 50_000;
 
         public static void main(String[] args) throws Exception {
@@ -206,7 +208,7 @@ class FabricMemoryIT {
                 }
             }
             long seed = memory.get(ValueLayout.JAVA_LONG, WORD_AT + 8);
-            check(memory, seed);
+            Contents.check(memory.asSlice(0, BYTES), seed, "the memory in the end");
             System.out.println("counted " + memory.get(ValueLayout.JAVA_LONG, WORD_AT));
             if (!export.revoke(5_000_000_000L)) {
                 throw new AssertionError("the holder has not answered");
@@ -224,7 +226,7 @@ class FabricMemoryIT {
             MemorySegment word = Arena.ofAuto().allocate(8, 8);
             long sum = 0;
             for (int round = 0; round < ROUNDS && !echoes.isDone(); round++) {
-                fill(source, round);
+                Contents.fill(source, round);
                 long _ = run(done -> attached.put(source, 0, 0, BYTES, done));
                 long before = sum;
                 long addend = round + 1;
@@ -234,7 +236,7 @@ class FabricMemoryIT {
                 }
                 sum += addend;
                 long _ = run(done -> attached.get(0, back, 0, BYTES, done));
-                check(back, round);
+                Contents.check(back, round, "what came back");
                 word.set(ValueLayout.JAVA_LONG, 0, round);
                 long _ = run(done -> attached.put(word, 0, WORD_AT + 8, 8, done));
             }
@@ -259,7 +261,7 @@ class FabricMemoryIT {
             MemorySegment answer = session.allocate(MESSAGE_BYTES);
             int number = 0;
             for (; !ended.get(); number++) {
-                fill(block, number);
+                Contents.fill(block, number);
                 channel.beginPacking(0).packInt(number).pack(block).endPacking();
                 IncomingMessage in = channel.beginUnpacking(30, SECONDS).within(30, SECONDS);
                 int told = in.unpackInt();
@@ -268,26 +270,9 @@ class FabricMemoryIT {
                 if (told != number) {
                     throw new AssertionError("message " + told + " for " + number);
                 }
-                check(answer, number);
+                Contents.check(answer, number, "the echo");
             }
             return number;
-        }
-
-        private static void fill(MemorySegment memory, long seed) {
-            Random random = new Random(seed);
-            for (long at = 0; at + 8 <= memory.byteSize(); at += 8) {
-                memory.set(ValueLayout.JAVA_LONG, at, random.nextLong());
-            }
-        }
-
-        private static void check(MemorySegment memory, long seed) {
-            Random random = new Random(seed);
-            for (long at = 0; at + 8 <= Math.min(BYTES, memory.byteSize()); at += 8) {
-                long expected = random.nextLong();
-                if (memory.get(ValueLayout.JAVA_LONG, at) != expected) {
-                    throw new AssertionError("other contents at " + at + ", seed " + seed);
-                }
-            }
         }
     }
 
