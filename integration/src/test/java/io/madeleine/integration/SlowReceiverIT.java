@@ -14,15 +14,13 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Messages that nobody receives stop their sender; they fill no memory, and all of them come in the end. */
-@Tag("quiet")
 class SlowReceiverIT {
     private static final int BYTES = 1 << 20;
-    private static final int COUNT = 120;
+    private static final int COUNT = 72;
     private static final int MOST_UNDER_WAY = 40;
 
     private static void assertStops(String... settings) throws Exception {
