@@ -74,7 +74,7 @@ class RemoteRequestsIT {
     /** Rank 1 sends one large argument after the other to a non-threaded handler of rank 0, which rank 2 calls. */
     static final class Streamers {
         private static final int BYTES = 48 << 20;
-        private static final long MEASURED_NS = TimeUnit.SECONDS.toNanos(1);
+        private static final long MEASURED_NS = TimeUnit.MILLISECONDS.toNanos(500);
         private static final int PERIODS = 5;
 
         /** Called. */
@@ -123,7 +123,7 @@ class RemoteRequestsIT {
                     }
                     case 1 -> {
                         byte[] block = new byte[BYTES];
-                        long endNs = System.nanoTime() + 4 * MEASURED_NS;
+                        long endNs = System.nanoTime() + 6 * MEASURED_NS;
                         for (byte i = 0; System.nanoTime() - endNs < 0; i++) {
                             block[0] = i;
                             block[BYTES - 1] = i;
@@ -237,7 +237,7 @@ class RemoteRequestsIT {
     @ParameterizedTest
     @CsvSource({"tcp", "sci"})
     void shouldRefuseWhatASlowServerWithASmallHeapCannotTake(String network) throws Exception {
-        Ranks ranks = Ranks.of(2, Flood.class).over(network).java("-Xmx48m");
+        Ranks ranks = Ranks.of(2, Flood.class).over(network).java("-Xmx32m");
         try (Processes processes = ranks.start()) {
             processes.awaitAll();
             assertEquals("all told", processes.out(1).lines().getLast(), processes::toString);
@@ -247,7 +247,7 @@ class RemoteRequestsIT {
 
     /** Rank 1 sends more requests than its heap could hold to rank 0, whose handlers sleep. */
     static final class Flood {
-        private static final int COUNT = 400_000;
+        private static final int COUNT = 250_000;
 
         public static void main(String[] args) {
             AtomicInteger now = new AtomicInteger();
