@@ -15,9 +15,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A process is killed in the middle of messages, and two survive it. */
 @Tag("waits")
@@ -26,7 +29,7 @@ class DeathIT {
     private static final long NOTICE_MS = 5_000;
 
     @ParameterizedTest
-    @CsvSource({"tcp, streaming", "sci, streaming", "tcp, stuck", "sci, stuck"})
+    @MethodSource("networksAndConducts")
     void shouldTellAllWhoWaitForAKilledPeerAndNobodyElse(String network, String conduct) throws Exception {
         try (Processes processes =
                 ranks(network, 1, conduct).launched(OnFailure.CONTINUE).start()) {
@@ -35,6 +38,12 @@ class DeathIT {
             assertEquals(List.of(), processes.err(0).lines());
             assertEquals(List.of(), processes.err(2).lines());
         }
+    }
+
+    /** The others are those of {@link #shouldSurviveTheRankWhereTheOthersMet}. */
+    private static Stream<Arguments> networksAndConducts() {
+        return Stream.concat(
+                Cases.always("sci, streaming", "tcp, stuck"), Cases.thoroughly("tcp, streaming", "sci, stuck"));
     }
 
     @ParameterizedTest

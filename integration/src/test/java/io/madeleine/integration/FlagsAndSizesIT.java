@@ -14,8 +14,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every pair of flags with every size and kind of memory, from one process to another. */
 class FlagsAndSizesIT {
@@ -26,7 +28,7 @@ class FlagsAndSizesIT {
     };
 
     @ParameterizedTest
-    @CsvSource({"tcp, false", "tcp, true", "sci, false", "sci, true", "auto, false", "dma, false"})
+    @MethodSource("networks")
     void shouldCarryEveryBlockUnchanged(String network, boolean selfDescribed) throws Exception {
         try (Processes processes = Ranks.of(2, Program.class)
                 .over(network)
@@ -35,6 +37,12 @@ class FlagsAndSizesIT {
                 .start()) {
             processes.assertSuccess();
         }
+    }
+
+    private static Stream<Arguments> networks() {
+        return Stream.concat(
+                Cases.always("tcp, false", "sci, true", "dma, false"),
+                Cases.thoroughly("tcp, true", "sci, false", "auto, false"));
     }
 
     /** Where the blocks of the two ends lie. */

@@ -15,10 +15,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Processes whose limit of locked memory is real, and smaller than their blocks; each registration locks its pages. */
 class LockedMemoryIT {
@@ -58,7 +60,7 @@ class LockedMemoryIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    @MethodSource("providers")
     void shouldSayWhatTheLimitIsWhereNoConnectionFits(String provider) throws Exception {
         try (Processes processes = limited(provider, 64).start()) {
             processes.awaitAll(PATIENCE);
@@ -74,7 +76,7 @@ class LockedMemoryIT {
 
     /** What via/registered needs beyond what a connection takes when it opens. */
     @ParameterizedTest
-    @CsvSource({"shm, 1024", "tcp;ofi_rxm, 2048", "net, 4096"})
+    @MethodSource("limitsOfMediumBlocks")
     void shouldSayWhatTheLimitIsWhereBuffersOfMediumBlocksDoNotFit(String provider, int kib) throws Exception {
         Ranks ranks = limited(provider, kib)
                 .with("tm.via.registered.from=2KiB")
@@ -88,6 +90,14 @@ class LockedMemoryIT {
                             + " memory is " + kib + " KiB; raise it with ulimit -l"),
                     processes::toString);
         }
+    }
+
+    private static Stream<Arguments> providers() {
+        return Stream.concat(Cases.always("shm", "net"), Cases.thoroughly("tcp;ofi_rxm"));
+    }
+
+    private static Stream<Arguments> limitsOfMediumBlocks() {
+        return Stream.concat(Cases.always("tcp;ofi_rxm, 2048"), Cases.thoroughly("shm, 1024", "net, 4096"));
     }
 
     static final class Program {
