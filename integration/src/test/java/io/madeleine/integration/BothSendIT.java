@@ -15,10 +15,12 @@ import io.madeleine.api.Session;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two processes that send 64 MiB to each other at once. */
+/** Two processes that send 32 MiB to each other at once. */
+@Tag("waits")
 class BothSendIT {
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "sci", "dma"})
@@ -42,7 +44,7 @@ class BothSendIT {
 
     /** Three ways to do it, one after the other. */
     static final class Program {
-        private static final int BYTES = 64 << 20;
+        private static final int BYTES = 32 << 20;
 
         private final Channel channel;
         private final int peer;
@@ -78,7 +80,7 @@ class BothSendIT {
             incoming.fill((byte) 0);
             IncomingMessage in = channel.beginUnpacking(20, SECONDS).within(20, SECONDS);
             in.unpack(incoming, SendMode.CHEAPER, CHEAPER).endUnpacking();
-            Contents.check(incoming, peer, "64 MiB");
+            Contents.check(incoming, peer, "32 MiB");
         }
 
         private void barrier() {
@@ -108,11 +110,11 @@ class BothSendIT {
             }
         }
 
-        /** Neither takes what the other sends: no network holds 64 MiB. */
+        /** Neither takes what the other sends: no network holds 32 MiB. */
         private void blockInOneThread() {
             OutgoingMessage out = pack();
             try {
-                out.endPacking(2, SECONDS);
+                out.endPacking(1, SECONDS);
                 throw new AssertionError("sent, though nobody receives");
             } catch (DeadlineExceededException e) {
                 System.out.println("one thread: " + e.getMessage());
