@@ -60,15 +60,21 @@ class AllocationIT {
         return Arrays.stream(telling).min().orElseThrow();
     }
 
-    /** Ping-pong over memory of the session; after a warm-up, says several times what all threads allocated. */
+    /**
+     * Ping-pong over memory of the session; after a warm-up, says several times what all threads allocated, until both
+     * processes have measured often enough and have been quiet once.
+     */
     static final class Program {
         static final String IN_RANGES = " in ranges";
         static final String[] KINDS = {"8 bytes", "4096 bytes", "40000 bytes", "40000 bytes" + IN_RANGES};
 
         private static final int RANGE_BYTES = 32;
-        private static final int WARM_UP = 20_000;
-        private static final int MESSAGES = 3_000;
-        private static final int MEASUREMENTS = 5;
+        private static final int WARM_UP = 8_000;
+        private static final int MESSAGES = 1_500;
+        private static final int MOST_MEASUREMENTS = 15; // while the JVMs compile they allocate
+
+        /** For all measurements of a kind. */
+        private static final long MEASURED_AT_MOST_NS = 5_000_000_000L;
 
         /** For each ten messages; on a busy machine there are fewer of them. */
         private static final long AT_MOST_NS = 3_000_000L;
@@ -108,11 +114,19 @@ class AllocationIT {
                     Block block = Block.of(session, kind);
                     int _ = pingPong(session, block, WARM_UP);
                     StringJoiner measurements = new StringJoiner(" ");
-                    for (int i = 0; i < MEASUREMENTS; i++) {
+                    int telling = 0;
+                    boolean quiet = false;
+                    boolean isEnough = false;
+                    long endNs = System.nanoTime() + MEASURED_AT_MOST_NS;
+                    for (int i = 0; i < MOST_MEASUREMENTS && !isEnough; i++) {
                         long beforeBytes = threads.getTotalThreadAllocatedBytes();
                         int messages = pingPong(session, block, MESSAGES);
                         long allocatedBytes = threads.getTotalThreadAllocatedBytes() - beforeBytes;
                         measurements.add(messages + ":" + allocatedBytes);
+                        telling += messages >= TELLING_MESSAGES ? 1 : 0;
+                        quiet |= messages >= TELLING_MESSAGES && allocatedBytes <= TINY_BYTES;
+                        isEnough = agree(
+                                session, quiet && telling >= TELLING_MEASUREMENTS || endNs - System.nanoTime() <= 0);
                     }
                     System.out.println(kind + ": " + measurements);
                 }
@@ -137,6 +151,17 @@ class AllocationIT {
                 messages++;
             }
             return messages;
+        }
+
+        /** Whether both have enough. */
+        private static boolean agree(Session session, boolean hasEnough) {
+            Channel channel = session.channel();
+            int peer = 1 - session.rank();
+            channel.beginPacking(peer).packInt(hasEnough ? 1 : 0).endPacking();
+            IncomingMessage in = channel.beginUnpacking();
+            boolean peerHasEnough = in.unpackInt() == 1;
+            in.endUnpacking();
+            return hasEnough && peerHasEnough;
         }
 
         private static void send(Channel channel, Block block, int peer, int more) {
