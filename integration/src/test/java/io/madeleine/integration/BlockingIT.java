@@ -16,9 +16,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Sessions that sleep while nothing comes, and wake up when something does. */
 @Tag("quiet")
@@ -48,7 +51,7 @@ class BlockingIT {
 
     /** A wake-up that is lost shows only as time: whoever sleeps looks by itself now and then. */
     @ParameterizedTest
-    @CsvSource({"tcp, block", "sci, block", "sci, adaptive", "dma, block", "bip, block"})
+    @MethodSource("networksAndWaits")
     void shouldLoseNoWakeUp(String network, String wait) throws Exception {
         long seed = Long.getLong("integration.seed", System.nanoTime());
         try (Processes processes = Ranks.of(2, Pauses.class)
@@ -62,6 +65,12 @@ class BlockingIT {
                 assertTrue(late <= MOST_LATE, () -> "seed " + seed + ", " + processes);
             }
         }
+    }
+
+    private static Stream<Arguments> networksAndWaits() {
+        return Stream.concat(
+                Cases.always("tcp, block", "sci, adaptive", "dma, block", "bip, block"),
+                Cases.thoroughly("sci, block"));
     }
 
     private static void send(Channel channel, int number) {
@@ -104,10 +113,10 @@ class BlockingIT {
             }
         }
 
-        /** In the quietest of some periods: what waiting costs it costs in each. */
+        /** In the quietest of some periods, or in the first quiet one: what waiting costs it costs in each. */
         private static long leastPermille() throws Exception {
             long least = Long.MAX_VALUE;
-            for (int i = 0; i < PERIODS; i++) {
+            for (int i = 0; i < PERIODS && least >= MAX_PERMILLE; i++) {
                 long beganNs = System.nanoTime();
                 Map<Path, Long> before = usedNs();
                 Thread.sleep(PERIOD_MS);
