@@ -87,7 +87,7 @@ class CutMemoryIT {
 
     /** Small and large messages to and fro until that fails. */
     static final class Program {
-        private static final int WARM_ROUNDS = 20_000;
+        private static final int WARM_ROUNDS = 8_000;
 
         public static void main(String[] args) {
             try (Session session = Session.open(args)) {
