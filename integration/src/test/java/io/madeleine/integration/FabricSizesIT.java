@@ -16,15 +16,20 @@ class FabricSizesIT {
                 Fabric.over(provider, 2, Program.class).arguments(mostBytes).start()) {
             processes.assertSuccess();
             for (int rank = 0; rank < 2; rank++) {
-                assertEquals("200", processes.out(rank).linesAfter("messages ").getFirst(), processes::toString);
+                assertEquals(
+                        Integer.toString(Program.MESSAGES),
+                        processes.out(rank).linesAfter("messages ").getFirst(),
+                        processes::toString);
             }
         }
     }
 
     static final class Program {
+        static final int MESSAGES = 100;
+
         public static void main(String[] args) {
             try (Session session = Session.open()) {
-                System.out.println("messages " + FabricSizes.exchange(session, 200, Integer.parseInt(args[0])));
+                System.out.println("messages " + FabricSizes.exchange(session, MESSAGES, Integer.parseInt(args[0])));
             }
         }
     }
