@@ -20,6 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("waits")
 class ConsumerIT {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    /** Maven and the programs end before an optimizing compiler would pay. */
+    private static final List<String> LIGHT = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
     private static final long MAVEN_SECONDS = 100;
     private static final long PROGRAM_SECONDS = 60;
 
@@ -95,6 +98,8 @@ class ConsumerIT {
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "--illegal-native-access=deny",
                     "--sun-misc-unsafe-memory-access=deny",
+                    LIGHT.get(0),
+                    LIGHT.get(1),
                     "-Dmadeleine.session.rank=" + rank,
                     "-Dmadeleine.session.hosts=127.0.0.1:" + port + ",127.0.0.1"));
             command.addAll(arguments);
@@ -112,7 +117,7 @@ class ConsumerIT {
         ProcessBuilder builder =
                 new ProcessBuilder(command).directory(where.toFile()).redirectErrorStream(true);
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().put("MAVEN_OPTS", "--sun-misc-unsafe-memory-access=allow");
+        builder.environment().put("MAVEN_OPTS", "--sun-misc-unsafe-memory-access=allow " + String.join(" ", LIGHT));
         builder.environment().remove("JDK_JAVA_OPTIONS");
         return builder.start();
     }
