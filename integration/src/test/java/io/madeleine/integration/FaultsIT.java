@@ -12,18 +12,23 @@ import io.madeleine.api.Session;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Faults that the configuration asks for come about on every network, and break nothing that is promised. */
 @Tag("waits")
+@Execution(ExecutionMode.CONCURRENT)
 class FaultsIT {
     private static final String ANY = "faults.links.any-to-any.";
 
     @ParameterizedTest
-    @CsvSource({"tcp, adaptive", "tcp, block", "sci, adaptive", "sci, block", "bip, block"})
+    @MethodSource("networksAndWaits")
     @Tag("measures")
     void shouldDelayEachMessageAndNotOneByTheOther(String network, String wait) throws Exception {
         try (Processes processes = Ranks.of(2, Delayed.class)
@@ -38,13 +43,19 @@ class FaultsIT {
         }
     }
 
+    private static Stream<Arguments> networksAndWaits() {
+        return Stream.concat(
+                Cases.always("tcp, adaptive", "sci, block", "bip, block"),
+                Cases.thoroughly("tcp, block", "sci, adaptive"));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "sci", "bip"})
     @Tag("measures")
     void shouldStallOneDirectionAndDeliverEverythingAfterwards(String network) throws Exception {
         try (Processes processes = Ranks.of(2, Stalled.class)
                 .over(network)
-                .with("faults.links.0-to-1.stall-after=1s", "faults.links.0-to-1.stall-for=3s")
+                .with("faults.links.0-to-1.stall-after=500ms", "faults.links.0-to-1.stall-for=3s")
                 .start()) {
             assertEndsWell(processes);
             int gapMs = Integer.parseInt(processes.awaitLine(1, "longest gap, ms: "));
@@ -59,7 +70,7 @@ class FaultsIT {
     void shouldCutAConnectionForBothSides(String network) throws Exception {
         try (Processes processes = Ranks.of(2, Cut.class)
                 .over(network)
-                .with("faults.links.0-to-1.cut-after=1s")
+                .with("faults.links.0-to-1.cut-after=500ms")
                 .start()) {
             assertEndsWell(processes);
             String receiver = processes.awaitLine(1, "lost: ");
@@ -136,7 +147,7 @@ class FaultsIT {
 
     /** Both send a number each few milliseconds, and notice how long they wait for the other's. */
     static final class Stalled {
-        private static final int MESSAGES = 800;
+        private static final int MESSAGES = 700;
 
         public static void main(String[] args) throws Exception {
             try (Session session = Session.open()) {

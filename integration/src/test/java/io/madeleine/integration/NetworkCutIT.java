@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Two network namespaces stand for two hosts, and the link between them is cut. Skipped where that is not allowed. */
 @Tag("waits")
 class NetworkCutIT {
-    private static final long PEER_TIMEOUT_MS = 3_000;
+    private static final long PEER_TIMEOUT_MS = 2_000;
     private static final long SLACK_MS = 2_000;
     private TwoHosts hosts;
 
@@ -118,8 +118,8 @@ class NetworkCutIT {
      */
     @ParameterizedTest
     @CsvSource({
-        "nio, send, answered nothing for madeleine.peer-timeout (3000 ms)",
-        "epoll, send, answered nothing for madeleine.peer-timeout (3000 ms)",
+        "nio, send, answered nothing for madeleine.peer-timeout (2000 ms)",
+        "epoll, send, answered nothing for madeleine.peer-timeout (2000 ms)",
         "nio, listen, gave no sign for madeleine.peer-timeout"
     })
     void shouldReportAtBothEndsThatOnlyTheirLinkIsCut(String io, String what, String reason) throws Exception {
@@ -164,7 +164,7 @@ class NetworkCutIT {
             processes.awaitLine(1, "flowing");
             processes.signal(1, "STOP");
             processes.awaitLine(2, "full");
-            Thread.sleep(3_000); // three times the timeout
+            Thread.sleep(2_500); // more than twice the timeout
             processes.signal(1, "CONT");
             processes.assertSuccess();
             for (int rank = 0; rank < 3; rank++) {

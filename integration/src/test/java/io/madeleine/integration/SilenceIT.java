@@ -16,14 +16,17 @@ import io.madeleine.session.OnFailure;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Inside a host a process that does not move is not dead. */
 @Tag("waits")
+@Execution(ExecutionMode.CONCURRENT)
 class SilenceIT {
     @ParameterizedTest
-    @CsvSource({"tcp, false, 2", "sci, false, 10", "sci, true, 2"})
+    @CsvSource({"tcp, false, 2", "sci, false, 5", "sci, true, 2"})
     void shouldWaitForAStoppedProcessAndLoseNothing(String network, boolean launched, int seconds) throws Exception {
         Ranks ranks = Ranks.of(2, Program.class).over(network).with("peer-timeout=500ms", "wait.mode=adaptive");
         try (Processes processes = (launched ? ranks.launched(OnFailure.STOP) : ranks).start()) {
