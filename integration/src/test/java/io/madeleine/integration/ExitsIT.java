@@ -16,12 +16,15 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs that end without closing their session, and launchers that are killed. */
 @Tag("waits")
+@Execution(ExecutionMode.CONCURRENT)
 class ExitsIT {
     private static final long NOTICE_MS = 5_000;
 

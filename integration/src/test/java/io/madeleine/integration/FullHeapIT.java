@@ -11,12 +11,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The program of one process fills its heap for a while, again and again, while it makes calls. */
-@Tag("quiet")
 class FullHeapIT {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 

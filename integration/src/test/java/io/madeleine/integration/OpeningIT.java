@@ -16,8 +16,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Sessions that are opened at run time, and sessions that cannot be opened. */
+@Tag("waits")
+@Execution(ExecutionMode.CONCURRENT)
 class OpeningIT {
     private static final long OPEN_TIMEOUT_MS = 7_000;
 
