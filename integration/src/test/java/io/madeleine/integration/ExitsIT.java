@@ -88,8 +88,13 @@ class ExitsIT {
 
     @Test
     void shouldLeaveNobodyBehindWhenTheLauncherIsKilled() throws Exception {
-        try (Processes processes =
-                Ranks.of(1, LauncherProgram.class).withoutSession().start()) {
+        // made here: the launcher's JVM has another class path, and would make a class archive of its own first
+        List<String> java =
+                Ranks.of(2, Program.class).arguments("fail", "never").javaArguments(List.of());
+        try (Processes processes = Ranks.of(1, LauncherProgram.class)
+                .withoutSession()
+                .arguments(java.toArray())
+                .start()) {
             List<ProcessHandle> children = new ArrayList<>();
             for (int rank = 0; rank < 2; rank++) {
                 String pid = processes.awaitLine(0, "[" + rank + "] waiting as ");
@@ -115,13 +120,11 @@ class ExitsIT {
         }
     }
 
-    /** A launcher of two processes that wait for each other for ever. */
+    /** A launcher of two processes that wait for each other for ever; its arguments are theirs. */
     static final class LauncherProgram {
         public static void main(String[] args) {
             String directory = System.getProperty("madeleine.tm.sci.directory");
-            List<String> java =
-                    Ranks.of(2, Program.class).arguments("fail", "never").javaArguments(List.of());
-            System.exit(Launcher.run(LaunchPlan.of(2, java)
+            System.exit(Launcher.run(LaunchPlan.of(2, List.of(args))
                     .withSettings(List.of("channels.default.network=sci", "tm.sci.directory=" + directory))));
         }
     }
