@@ -30,13 +30,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on request:
  * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code
- * refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-in = [open, finish, close]} with
- * {@code fail-with}, the name of a class of exceptions or errors.
+ * refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-connections-late = true} (at the
+ * deadline), {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of exceptions or errors.
  */
 final class LoopProtocol implements ProtocolModule {
     static final AtomicInteger OPEN_ADAPTERS = new AtomicInteger();
@@ -210,12 +211,22 @@ final class LoopProtocol implements ProtocolModule {
                     if (is("await-connections")) {
                         return new CompletableFuture<>();
                     }
+                    if (is("fail-connections-late")) {
+                        return failingAt(request.deadlineNs());
+                    }
                     return LoopAdapter.this.connect(channelName, request);
                 }
 
                 @Override
                 public void close() {}
             };
+        }
+
+        private static CompletableFuture<ProtocolConnection> failingAt(long deadlineNs) {
+            CompletableFuture<ProtocolConnection> connection = new CompletableFuture<>();
+            CompletableFuture.delayedExecutor(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)
+                    .execute(() -> connection.completeExceptionally(new SessionException("the loop waits in vain")));
+            return connection;
         }
 
         private CompletableFuture<ProtocolConnection> connect(String channelName, ConnectionRequest request) {

@@ -191,6 +191,20 @@ class SessionTest {
         assertTrue(failures.get(0).contains("rank 1 could not open the session"), failures.get(0));
     }
 
+    @Test
+    void shouldNameTheKeyOfTheTimeInWhichItCouldNotConnect() throws Exception {
+        int port = TestSessions.freePort();
+        List<Map<String, Object>> settings =
+                List.of(TestSessions.settings(0, 2, port), TestSessions.settings(1, 2, port));
+        for (Map<String, Object> each : settings) {
+            each.put("tm.loop.fail-connections-late", true);
+            each.put("session.open-timeout", "3s");
+        }
+        List<String> failures = failuresOf(settings);
+        String expected = "over loop within madeleine.session.open-timeout = 3s: the loop waits in vain";
+        assertTrue(failures.stream().anyMatch(failure -> failure.contains(expected)), "" + failures);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void shouldEndTheWaitForConnectionsWhenAnotherRankCannotConnect(int waiting) throws Exception {

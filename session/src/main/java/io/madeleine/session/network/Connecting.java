@@ -88,7 +88,7 @@ public final class Connecting {
         List<Made> made = new ArrayList<>();
         for (Wanted one : wanted) {
             if (one.future.isCompletedExceptionally() || (one.future.isDone() && inTime)) {
-                made.add(finish(one));
+                made.add(finish(one, deadlineNs));
             }
         }
         if (made.size() < wanted.size()) {
@@ -170,14 +170,15 @@ public final class Connecting {
                 adapterKey + " " + route.channel(), _ -> resources.add(adapter.openChannel(route.channel())));
     }
 
-    private Made finish(Wanted one) {
+    private Made finish(Wanted one, long deadlineNs) {
         try {
             return new Made(one.route, one.table, one.future.join());
         } catch (CompletionException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
+            String within = deadlineNs - System.nanoTime() > 0 ? "" : " within " + timeouts.openBound();
             throw new SessionException(
                     membership + ": channel " + one.route.channel() + " could not connect to rank " + one.route.rank()
-                            + " over " + one.route.network() + ": " + cause.getMessage(),
+                            + " over " + one.route.network() + within + ": " + cause.getMessage(),
                     cause);
         }
     }
