@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code mad tune} with real processes; the figures themselves are not judged. */
-@Tag("quiet")
+@Tag("measures")
 class TuneIT {
     @TempDir
     Path directory;

@@ -150,8 +150,8 @@ class PinnedIT {
     }
 
     /**
-     * Rank 1 computes for less time than a thread spins, and sends back what rank 0 has sent. Rank 0 ends it when it has
-     * hardly slept in a round.
+     * Rank 1 computes for less time than a thread spins, and sends back what rank 0 has sent. Rank 0 ends this when it
+     * has hardly slept in a round.
      */
     static final class Answers {
         static final int ROUND_TRIPS = 2_000;
