@@ -65,7 +65,7 @@ public final class Datatype implements Freeable, Cloneable {
     /** The layout, in a call with a communicator, whose error handler takes the fault. */
     Type type() {
         Type own = type;
-        if (own == null || freed) {
+        if (own == null || isGone()) {
             throw new MpiFault(ErrorClass.TYPE, isNullText());
         }
         return own;
@@ -74,10 +74,25 @@ public final class Datatype implements Freeable, Cloneable {
     /** The layout, in a call without a communicator. */
     Type layout() {
         Type own = type;
-        if (own == null || freed) {
+        if (own == null || isGone()) {
             throw new MPIException(MPI.ERR_TYPE, isNullText(), null);
         }
         return own;
+    }
+
+    /** Whether it is freed; a reduction that began before has it until its function returns. */
+    private boolean isGone() {
+        return freed && !UserReduction.isCombining(this);
+    }
+
+    /**
+     * The same layout in an object that no program sees, so that none frees it; the argument if that is freed or
+     * predefined.
+     */
+    static Datatype lasting(@Nullable Datatype argument) {
+        Datatype own = check(argument);
+        Type layout = own.type;
+        return own.isPredefined || own.freed || layout == null ? own : new Datatype(layout, own.name, false);
     }
 
     private String isNullText() {
@@ -94,7 +109,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Whether items are objects; false for what is no datatype, which the call refuses when it uses it. */
     static boolean isObject(@Nullable Datatype argument) {
-        Type own = argument == null || argument.freed ? null : argument.type;
+        Type own = argument == null || argument.isGone() ? null : argument.type;
         return own != null && own.basic() == Basic.OBJECT;
     }
 
@@ -183,7 +198,10 @@ public final class Datatype implements Freeable, Cloneable {
         commit();
     }
 
-    /** Makes this the null type; messages under way are not affected. */
+    /**
+     * Makes this the null type. Operations under way and persistent requests are not affected; the function of a
+     * pending reduction can use the type until it returns.
+     */
     @Override
     public void free() {
         if (isPredefined) {
@@ -198,7 +216,7 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Whether it is freed, or the null type. */
     public boolean isNull() {
-        return freed || type == null;
+        return isGone() || type == null;
     }
 
     /** A copy with copies of the attributes. */

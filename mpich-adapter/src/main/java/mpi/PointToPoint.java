@@ -35,7 +35,12 @@ final class PointToPoint {
      * The arguments of a send or receive: a buffer, the offset of the first item in elements, the number of items, and
      * their type.
      */
-    record Data(@Nullable Object buffer, int offset, int count, Datatype type) {}
+    record Data(@Nullable Object buffer, int offset, int count, Datatype type) {
+        /** The same for later calls, between which the program may free the datatype. */
+        Data lasting() {
+            return new Data(buffer, offset, count, Datatype.lasting(type));
+        }
+    }
 
     PointToPoint(Comm comm, Communicator communicator) {
         this.comm = comm;
@@ -206,9 +211,10 @@ final class PointToPoint {
         }
         int target = sessionRank(dest, "destination");
         sendTag(tag);
+        Data lasting = data.lasting();
         if (isBuffered) {
             return request.startedBy(() -> {
-                bsend(data, dest, tag);
+                bsend(lasting, dest, tag);
                 request.begin(new Status());
             });
         }
@@ -216,7 +222,7 @@ final class PointToPoint {
         boolean isFixed = !Datatype.isObject(data.type()) && !(data.buffer() instanceof boolean[]);
         return request.startedBy(() -> {
             if (!isFixed) {
-                load(send, data); // the content of the array now
+                load(send, lasting); // the content of the array now
             }
             request.begin(send, null);
             device.send(send);

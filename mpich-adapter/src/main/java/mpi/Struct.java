@@ -24,6 +24,9 @@ public abstract class Struct {
     private int end;
     private @Nullable Datatype type;
 
+    /** The extent of the type, which the program may free. */
+    private int extent;
+
     /** A struct without fields. */
     protected Struct() {}
 
@@ -71,7 +74,8 @@ public abstract class Struct {
 
     /** The distance between structs in bytes: the last byte, rounded up to the largest alignment. */
     public final int getExtent() {
-        return getType().getExtent();
+        Datatype _ = getType();
+        return extent;
     }
 
     /** The datatype. */
@@ -82,6 +86,7 @@ public abstract class Struct {
                     lengths.stream().mapToInt(Integer::intValue).toArray(),
                     offsets.stream().mapToInt(Integer::intValue).toArray(),
                     types.toArray(Datatype[]::new));
+            extent = made.getExtent();
             type = made;
         }
         return made;

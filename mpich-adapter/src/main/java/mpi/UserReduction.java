@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: as the program's function.
  */
 final class UserReduction implements Reduction {
+    /** The type on which this thread's function works: usable there even if the program has freed it. */
+    private static final ScopedValue<Datatype> COMBINING = ScopedValue.newInstance();
+
     private final @Nullable UserFunction function;
     private final @Nullable User_function javaFunction;
     private final boolean commutative;
@@ -31,6 +34,11 @@ final class UserReduction implements Reduction {
         this.javaFunction = javaFunction;
         this.commutative = commutative;
         this.datatype = datatype;
+    }
+
+    /** Whether this thread is in a function that combines items of the type. */
+    static boolean isCombining(Datatype type) {
+        return COMBINING.isBound() && COMBINING.get() == type;
     }
 
     @Override
@@ -48,7 +56,7 @@ final class UserReduction implements Reduction {
         int count = Math.toIntExact(type.itemsIn(bytes));
         MemorySegment lower = laidOut(in, count, type);
         MemorySegment upper = laidOut(inOut, count, type);
-        call(lower, upper, count, type);
+        ScopedValue.where(COMBINING, datatype).run(() -> call(lower, upper, count, type));
         Payload items = new Payload();
         Buffers.set(items, upper, -type.lb(), count, type);
         items.copyTo(inOut, 0, bytes);
