@@ -2,6 +2,7 @@ package mpi;
 
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.collectives.Schedule;
 import io.madeleine.mpi.device.Operation;
 import io.madeleine.mpi.device.ReceiveOperation;
 import io.madeleine.mpi.device.SendOperation;
@@ -220,9 +221,20 @@ public class Request implements Freeable {
 
     // ---- one request
 
-    /** Lets the operation end by itself, and makes this the null request. */
+    /**
+     * Lets the send or receive end by itself, and makes this the null request.
+     *
+     * @throws MPIException of class {@link MPI#ERR_REQUEST} if it is the request of a non-blocking collective
+     *     operation, as {@code iBcast} or {@code iDup}: MPI allows to free none of them; wait for it instead
+     */
     @Override
     public void free() {
+        if (operation instanceof Schedule collective) {
+            throw raise(new MpiFault(
+                    ErrorClass.REQUEST,
+                    "the request of a collective operation is freed (" + collective.describe()
+                            + "): expected a wait for it, as MPI lets nobody free it"));
+        }
         operation = null; // it is not given back: it may be running
         isSent = false;
         finisher = null;

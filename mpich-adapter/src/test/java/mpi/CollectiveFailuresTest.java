@@ -420,4 +420,22 @@ class CollectiveFailuresTest {
             });
         }
     }
+
+    @Test
+    void shouldRefuseToFreeTheRequestOfACollectiveOperation() {
+        run("sci", 2, comm -> {
+            Intracomm copy = comm.iDup();
+            IntBuffer numbers = MPI.newIntBuffer(100_000);
+            numbers.put(99_999, 7 - comm.getRank());
+            for (Request request : List.of(copy.getRequest(), comm.iBcast(numbers, 100_000, MPI.INT, 0))) {
+                MPIException seen = assertThrows(MPIException.class, request::free);
+                assertEquals(MPI.ERR_REQUEST, seen.getErrorClass());
+                assertTrue(seen.getMessage().contains("expected a wait for it"), seen.getMessage());
+                request.waitFor();
+                assertTrue(request.isNull());
+                request.free();
+            }
+            assertEquals(7, numbers.get(99_999));
+        });
+    }
 }
