@@ -281,7 +281,7 @@ final class Collectives {
     /** One side of alltoallw: a type per member, distances in bytes. */
     @SuppressWarnings("ArrayRecordComponent") // arguments of one call, never compared
     record TypedSides(@Nullable Object buffer, int[] counts, int[] distances, Datatype[] types) {
-        IntFunction<Payload> blocks(Communicator communicator, Plan plan) {
+        Operand operand(Communicator communicator) {
             check(communicator, counts, distances);
             if (types.length < communicator.size()) {
                 throw new MpiFault(
@@ -289,10 +289,14 @@ final class Collectives {
                         "alltoallw has " + types.length + " datatypes for " + communicator.size()
                                 + " members: expected one per member");
             }
+            return Operand.of(buffer, 0, types[0]);
+        }
+
+        /** The blocks, which share the copy of an array of boolean. */
+        IntFunction<Payload> blocks(Operand operand) {
             return rank -> {
-                Operand operand = Operand.of(buffer, 0, types[rank]);
-                plan.receives(operand);
-                return operand.payload(distances[rank], counts[rank]);
+                Operand block = operand.isCopy() ? operand.as(types[rank]) : Operand.of(buffer, 0, types[rank]);
+                return block.payload(distances[rank], counts[rank]);
             };
         }
     }
@@ -300,11 +304,9 @@ final class Collectives {
     static Plan alltoallw(Communicator communicator, TypedSides send, TypedSides receive) {
         Plan plan = plan("alltoallw", communicator);
         Buffers.checkWritable(receive.buffer());
-        if (send.buffer() instanceof boolean[] || receive.buffer() instanceof boolean[]) {
-            throw new MpiFault(
-                    ErrorClass.BUFFER, "alltoallw has an array of boolean: expected other arrays or direct buffers");
-        }
-        alltoallBlocks(plan, communicator, send.blocks(communicator, plan), receive.blocks(communicator, plan));
+        Operand target = receive.operand(communicator);
+        alltoallBlocks(plan, communicator, send.blocks(send.operand(communicator)), receive.blocks(target));
+        plan.receives(target);
         return plan;
     }
 }

@@ -66,6 +66,15 @@ final class Operand {
         return of(buffer, offset, datatype);
     }
 
+    /** The same memory for items of another datatype; for a {@link #isCopy copy}. */
+    Operand as(Datatype datatype) {
+        Type other = Datatype.check(datatype).type();
+        if (flags != null) {
+            Buffers.checkKind(flags, other);
+        }
+        return new Operand(memory, offset, other, null);
+    }
+
     static byte[] bytes(boolean[] flags) {
         byte[] bytes = new byte[flags.length];
         for (int i = 0; i < flags.length; i++) {

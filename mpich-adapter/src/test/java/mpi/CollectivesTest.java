@@ -143,7 +143,22 @@ class CollectivesTest {
             int[] inW = new int[4 * n];
             comm.allToAllw(out, sizes, bytes, types, inW, sizes, bytes, types);
             assertArrayEquals(wanted, inW);
+
+            boolean[] flags = flags(out);
+            boolean[] flagsIn = flags(inW);
+            java.util.Arrays.fill(flagsIn, false);
+            java.util.Arrays.fill(types, MPI.BOOLEAN);
+            comm.allToAllw(flags, sizes, places, types, flagsIn, sizes, places, types);
+            assertArrayEquals(flags(wanted), flagsIn);
         });
+    }
+
+    private static boolean[] flags(int[] numbers) {
+        boolean[] flags = new boolean[numbers.length];
+        for (int i = 0; i < flags.length; i++) {
+            flags[i] = (numbers[i] & 1) != 0;
+        }
+        return flags;
     }
 
     @Test
