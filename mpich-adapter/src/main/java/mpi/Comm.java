@@ -52,13 +52,16 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     private volatile String name = "";
     private volatile Info info = new Info();
 
+    /** Whether MPI has ended that this communicator belonged to. */
+    private volatile boolean isOver;
+
     Comm() {}
 
     // ---- what it stands for
 
     /** Makes this object stand for a communicator. */
     final void become(Environment own, Communicator communicator, String ownName) {
-        environment = own;
+        belongTo(own);
         group = communicator.group();
         handle = communicator;
         messages = new PointToPoint(this, communicator);
@@ -73,14 +76,20 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Makes this object stand for a communicator that is being made. */
     private void become(Comm parent, Creation made, Request end) {
-        environment = parent.environment();
+        belongTo(parent.environment());
         creation = made;
         request = end;
         errhandler = parent.errhandler;
     }
 
+    private void belongTo(Environment own) {
+        environment = own;
+        own.add(this);
+    }
+
     /** MPI has ended. */
     final void forget() {
+        isOver = true;
         environment = null;
         creation = null;
         group = null;
@@ -91,7 +100,9 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     final Environment environment() {
         Environment own = environment;
-        if (own == null) {
+        if (own == null && isOver) {
+            throw MPI.isFinalizedError();
+        } else if (own == null) {
             throw this == MPI.COMM_WORLD || this == MPI.COMM_SELF ? MPI.notInitialized() : isNullCommunicator();
         }
         return own;
@@ -185,11 +196,29 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Waits for the end of the operation of a request, which stays active if the thread is interrupted. */
     final void awaitRequest(Operation operation) {
-        try {
-            device().await(operation);
-        } catch (MadeleineException e) { // interrupted, or the session was closed
-            throw gaveUp("stopped waiting for " + operation.describe() + ", which goes on", e);
+        if (isOver && !operation.isDone()) {
+            throw endedBefore(operation.describe(), null);
         }
+        Environment own = environment();
+        try {
+            own.device().await(operation);
+        } catch (MadeleineException e) { // interrupted, or the session was closed
+            throw stoppedWaiting(own, operation.describe(), ", which goes on", e);
+        }
+    }
+
+    /** The exception of a wait that an interrupt has ended, so that its operations go on, or the end of MPI. */
+    final MPIException stoppedWaiting(Environment own, String what, String goesOn, MadeleineException why) {
+        return own.isEnding() && !(why instanceof WaitInterruptedException)
+                ? endedBefore(what, why)
+                : gaveUp("stopped waiting for " + what + goesOn, why);
+    }
+
+    private static MPIException endedBefore(String what, @Nullable Throwable cause) {
+        return new MPIException(
+                MPI.ERR_OTHER,
+                "MPI was finalized before " + what + " had ended: expected a wait for it before MPI.Finalize",
+                cause);
     }
 
     /** Returns the first interrupt; the thread is left interrupted then. */

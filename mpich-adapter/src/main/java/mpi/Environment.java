@@ -15,7 +15,10 @@ import io.madeleine.mpi.device.Pending;
 import io.madeleine.mpi.device.Scratch;
 import io.madeleine.mpi.report.Awaited;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
@@ -38,6 +41,11 @@ final class Environment {
     private final BufferedSends buffered;
     private final SegmentCache segments = new SegmentCache();
     private final Intracomm world;
+
+    /** The communicators that the program still refers to. */
+    private final Set<Comm> comms = Collections.newSetFromMap(new WeakHashMap<>());
+
+    private volatile boolean isEnding;
 
     /**
      * Starts MPI in a session.
@@ -77,6 +85,18 @@ final class Environment {
     /** The buffers in memory of the session, which stay readable after its end. */
     BufferPool buffers() {
         return buffers;
+    }
+
+    /** A communicator that must learn of the end. */
+    void add(Comm comm) {
+        synchronized (comms) {
+            comms.add(comm);
+        }
+    }
+
+    /** Whether this process has begun to finalize MPI. */
+    boolean isEnding() {
+        return isEnding;
     }
 
     Intracomm world() {
@@ -141,9 +161,10 @@ final class Environment {
 
     /**
      * Waits until all processes have come this far and all messages have left; then leaves the session, even if the
-     * wait fails.
+     * wait fails. No communicator can be used afterwards.
      */
     void end() {
+        isEnding = true;
         int errorClass = ErrorClass.OTHER;
         boolean isInOrder = false;
         try {
@@ -164,7 +185,13 @@ final class Environment {
             if (!isInOrder) {
                 leave(errorClass);
             }
-            session.close();
+            try {
+                session.close();
+            } finally {
+                synchronized (comms) {
+                    comms.forEach(Comm::forget);
+                }
+            }
         }
     }
 

@@ -97,12 +97,7 @@ public class MPI extends Memory {
         Environment own = environment();
         finalized = true;
         takeFrom(null);
-        try {
-            own.end();
-        } finally {
-            COMM_WORLD.forget();
-            COMM_SELF.forget();
-        }
+        own.end();
         environment = null;
         Reporter told = reporter;
         if (told != null) {
@@ -111,12 +106,13 @@ public class MPI extends Memory {
     }
 
     static MPIException notInitialized() {
-        return new MPIException(
-                ERR_OTHER,
-                finalized
-                        ? "MPI has been finalized: expected no call after MPI.Finalize"
-                        : "MPI is not initialized: expected MPI.Init first",
-                null);
+        return finalized
+                ? isFinalizedError()
+                : new MPIException(ERR_OTHER, "MPI is not initialized: expected MPI.Init first", null);
+    }
+
+    static MPIException isFinalizedError() {
+        return new MPIException(ERR_OTHER, "MPI has been finalized: expected no call after MPI.Finalize", null);
     }
 
     private static synchronized Environment environment() {

@@ -81,10 +81,11 @@ final class Requests {
         if (place != MPI.UNDEFINED || comm == null) {
             return place;
         }
+        Environment own = comm.environment();
         try {
-            comm.device().awaitCondition(() -> firstOver(requests) != MPI.UNDEFINED, -1);
+            own.device().awaitCondition(() -> firstOver(requests) != MPI.UNDEFINED, -1);
         } catch (MadeleineException e) { // interrupted, or the session was closed
-            throw comm.gaveUp("stopped waiting for one of its requests, which go on", e);
+            throw comm.stoppedWaiting(own, "one of its requests", ", which go on", e);
         }
         return firstOver(requests);
     }

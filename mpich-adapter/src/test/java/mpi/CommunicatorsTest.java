@@ -12,6 +12,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.mpi.MpiFault;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -370,6 +373,52 @@ class CommunicatorsTest {
                 assertRefuses(MPI.ERR_ARG, () -> grid.getRank(null));
                 assertRefuses(MPI.ERR_ARG, () -> grid.sub(null));
                 assertRefuses(MPI.ERR_ARG, () -> grid.Map(null, null));
+            });
+        }
+    }
+
+    @Test
+    void shouldRefuseCallsAfterFinalizeWhateverTheCommunicator() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                Intracomm copy = comm.dup();
+                Intracomm part = comm.split(comm.getRank(), 0);
+                Intracomm freed = comm.dup();
+                freed.free();
+                Request pending = copy.iRecv(MPI.newIntBuffer(1), 1, MPI.INT, 1 - comm.getRank(), 4);
+                comm.environment().end();
+                for (Intracomm each : List.of(comm, copy, part, freed)) {
+                    for (Executable call : List.<Executable>of(
+                            each::barrier,
+                            each::getRank,
+                            each::dup,
+                            () -> each.send(new int[1], 1, MPI.INT, 0, 0),
+                            () -> each.iRecv(MPI.newIntBuffer(1), 1, MPI.INT, 0, 0))) {
+                        MPIException seen = assertThrows(MPIException.class, call);
+                        assertEquals("MPI has been finalized: expected no call after MPI.Finalize", seen.getMessage());
+                    }
+                }
+                for (Executable wait :
+                        List.<Executable>of(pending::waitFor, () -> Request.waitAll(new Request[] {pending}))) {
+                    String text = assertThrows(MPIException.class, wait).getMessage();
+                    assertTrue(text.startsWith("MPI was finalized before a receive from rank "), text);
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldTellAWaitThatMpiWasFinalized() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                Request pending = comm.iRecv(MPI.newIntBuffer(1), 1, MPI.INT, 0, 4);
+                FutureTask<String> waiting = new FutureTask<>(
+                        () -> assertThrows(MPIException.class, pending::waitFor).getMessage());
+                Thread _ = Thread.ofPlatform().daemon().start(waiting);
+                Thread.sleep(100); // it says the same if it begins to wait only then
+                comm.environment().end();
+                String text = waiting.get(60, TimeUnit.SECONDS);
+                assertTrue(text.startsWith("MPI was finalized before a receive from rank 0 "), text);
             });
         }
     }
