@@ -157,9 +157,8 @@ public class MPI extends Memory {
 
     // ---- environment
 
-    /** Seconds since some time in the past. */
+    /** Seconds since some time in the past; also before {@link #Init} and after {@link #Finalize}. */
     public static double wtime() {
-        Environment _ = environment();
         return System.nanoTime() * 1e-9;
     }
 
@@ -168,9 +167,8 @@ public class MPI extends Memory {
         return wtime();
     }
 
-    /** The resolution of {@link #wtime} in seconds. */
+    /** The resolution of {@link #wtime} in seconds; also before {@link #Init} and after {@link #Finalize}. */
     public static double wtick() {
-        Environment _ = environment();
         return 1e-9;
     }
 

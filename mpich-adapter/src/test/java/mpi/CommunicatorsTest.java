@@ -422,4 +422,12 @@ class CommunicatorsTest {
             });
         }
     }
+
+    /** As programs of MPJ Express do, which print their times at the end. */
+    @Test
+    void shouldTellTheTimeWithoutMpi() {
+        double before = MPI.wtime();
+        assertTrue(MPI.Wtime() >= before);
+        assertTrue(MPI.wtick() > 0 && MPI.Wtick() < 1);
+    }
 }
