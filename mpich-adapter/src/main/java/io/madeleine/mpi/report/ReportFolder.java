@@ -9,6 +9,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,6 +34,15 @@ final class ReportFolder {
                     .flatMap(ProcessHandle::parent)
                     .map(ProcessHandle::pid)
                     .orElse(pid);
+        }
+
+        /** Whether one of these processes is this one, or has started it, itself or through others. */
+        boolean isBelow(Set<Long> pids) {
+            Optional<ProcessHandle> above = ProcessHandle.of(pid);
+            while (above.isPresent() && !pids.contains(above.get().pid())) {
+                above = above.get().parent();
+            }
+            return above.isPresent();
         }
     }
 

@@ -33,7 +33,8 @@ public final class ReportTool implements ToolProvider {
     private static final String HELP = """
             Usage: mad report [PID]...
             Says of each process of the MPI programs that run here what it waits for, and who waits for whom.
-            With process numbers: of these processes, and of those that these have started, as mad run does.
+            With process numbers: of these processes, and of those that these have started, themselves or through
+            others, as a script that calls mad run.
             It sees the programs of this user. A program with -Dmpi.report=off is not seen.
 
             Exit codes: 0 success, 1 no such program or a process without answer, 2 wrong command line.
@@ -76,7 +77,7 @@ public final class ReportTool implements ToolProvider {
 
     private static int report(PrintWriter out, PrintWriter err, Set<Long> wanted) throws IOException {
         Map<Long, List<Entry>> programs = ReportFolder.entries().stream()
-                .filter(entry -> wanted.isEmpty() || wanted.contains(entry.pid()) || wanted.contains(entry.starter()))
+                .filter(entry -> wanted.isEmpty() || entry.isBelow(wanted))
                 .collect(Collectors.groupingBy(Entry::starter, TreeMap::new, Collectors.toList()));
         if (programs.isEmpty()) {
             err.println("mad report: no MPI program of this user runs here"
