@@ -53,6 +53,22 @@ class AwaitedTest {
         }
     }
 
+    /** Such a send passes through no channel, but a program that waits for it before it receives hangs as well. */
+    @Test
+    void shouldTellASendToOneselfThatNobodyHasAskedFor() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                Request send = comm.isSend(MPI.newIntBuffer(1), 1, MPI.INT, 0, 3);
+                assertEquals(
+                        new Awaited(0, "a send of 4 bytes to rank 0 with tag 3"),
+                        world.of(0).awaited().getFirst());
+                comm.recv(new int[1], 1, MPI.INT, 0, 3);
+                assertEquals(List.of(), world.of(0).awaited());
+                send.waitFor();
+            });
+        }
+    }
+
     @Test
     void shouldSayInWhichCommunicatorAMessageWaits() {
         try (World world = new World("sci", 2)) {

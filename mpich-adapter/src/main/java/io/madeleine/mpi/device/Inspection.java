@@ -33,6 +33,7 @@ final class Inspection {
         matching.lock.lock();
         try {
             all = matching.allPosted();
+            all.addAll(matching.ownSends());
         } finally {
             matching.lock.unlock();
         }

@@ -189,6 +189,17 @@ final class Matching {
         return all;
     }
 
+    /** The sends of this process to itself that no receive has matched. */
+    List<Operation> ownSends() {
+        List<Operation> all = new ArrayList<>();
+        byTag.forEach(arrived -> {
+            if (arrived.own != null) {
+                all.add(arrived.own);
+            }
+        });
+        return all;
+    }
+
     void remove(Arrived arrived) {
         byTag.remove(arrived.byTag);
         bySource.remove(arrived.bySource);
