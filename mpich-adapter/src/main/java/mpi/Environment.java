@@ -155,7 +155,7 @@ final class Environment {
     /** Ends the job because of an error that no handler may handle. */
     void abort(MpiFault fault) {
         String reason = "rank " + session.rank() + ": " + fault.getMessage();
-        fault.printStackTrace();
+        new MPIException(fault.errorClass(), fault.getMessage(), fault).printStackTrace();
         session.abort(fault.errorClass() & 0xff, reason);
     }
 

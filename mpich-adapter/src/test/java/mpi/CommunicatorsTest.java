@@ -10,7 +10,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.mpi.MpiFault;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.FutureTask;
@@ -429,5 +432,23 @@ class CommunicatorsTest {
         double before = MPI.wtime();
         assertTrue(MPI.Wtime() >= before);
         assertTrue(MPI.wtick() > 0 && MPI.Wtick() < 1);
+    }
+
+    @Test
+    void shouldPrintAFatalErrorAsTheExceptionThatProgramsKnow() {
+        PrintStream before = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        try (World world = new World("sci", 1)) {
+            System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+            world.run(comm -> {
+                comm.setErrhandler(MPI.ERRORS_ARE_FATAL);
+                // a session inside one JVM cannot end it
+                assertThrows(UnsupportedOperationException.class, () -> comm.send(new int[1], 1, MPI.INT, 7, 0));
+            });
+        } finally {
+            System.setErr(before);
+        }
+        String text = printed.toString(StandardCharsets.UTF_8);
+        assertTrue(text.startsWith("mpi.MPIException: the destination is rank 7: expected 0 to 0"), text);
     }
 }
