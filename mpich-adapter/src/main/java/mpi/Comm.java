@@ -9,6 +9,7 @@ import io.madeleine.mpi.collectives.Combining;
 import io.madeleine.mpi.collectives.DirectSteps;
 import io.madeleine.mpi.collectives.Schedule;
 import io.madeleine.mpi.comm.Communicator;
+import io.madeleine.mpi.comm.ContextNumbers;
 import io.madeleine.mpi.comm.RankGroup;
 import io.madeleine.mpi.creation.Creation;
 import io.madeleine.mpi.device.Device;
@@ -17,6 +18,8 @@ import io.madeleine.mpi.device.ReceiveOperation;
 import io.madeleine.mpi.device.SendOperation;
 import java.lang.ref.Reference;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import mpi.CollectiveReductions.Values;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +35,8 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     /** Split by what shares memory. */
     public static final int TYPE_SHARED = 0;
 
+    private static final int MOST_MEMBERS = 8;
+
     private static final Attributes.Space KEYVALS = new Attributes.Space();
 
     private @Nullable Environment environment;
@@ -40,6 +45,9 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** The members, also when it is freed: operations that were pending then end with the ranks of their senders. */
     private @Nullable RankGroup group;
+
+    /** The number of the communicator, also when it is freed. */
+    private long identity = -1;
 
     /** What makes this communicator, until it is done. */
     private @Nullable Creation creation;
@@ -63,6 +71,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     final void become(Environment own, Communicator communicator, String ownName) {
         belongTo(own);
         group = communicator.group();
+        identity = communicator.context() >> 1;
         handle = communicator;
         messages = new PointToPoint(this, communicator);
         name = ownName;
@@ -80,6 +89,24 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
         creation = made;
         request = end;
         errhandler = parent.errhandler;
+    }
+
+    final boolean isIdentifiedBy(long number) {
+        return identity == number;
+    }
+
+    /** The name that the program has given; else a number, and the ranks of the members in MPI.COMM_WORLD. */
+    final String describe() {
+        RankGroup members = group;
+        if (!name.isEmpty() || members == null) {
+            return name;
+        }
+        int shown = Math.min(members.size(), MOST_MEMBERS);
+        String ranks = IntStream.range(0, shown)
+                .mapToObj(rank -> String.valueOf(members.sessionRank(rank)))
+                .collect(Collectors.joining(", "));
+        int more = members.size() - shown;
+        return ContextNumbers.text(identity) + " of ranks " + ranks + (more == 0 ? "" : " and " + more + " more");
     }
 
     private void belongTo(Environment own) {

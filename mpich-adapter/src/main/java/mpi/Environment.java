@@ -139,12 +139,23 @@ final class Environment {
         return count == 1 ? "1 message" : count + " messages";
     }
 
-    private static String place(Pending operation) {
+    private String place(Pending operation) {
         long identity = operation.context() >> 1;
         if (identity == ContextNumbers.WORLD) {
             return "";
         }
-        return identity == ContextNumbers.FINALIZE ? " in MPI_Finalize" : " in communicator " + identity;
+        return identity == ContextNumbers.FINALIZE ? " in MPI_Finalize" : " in communicator " + nameOf(identity);
+    }
+
+    /** What the program calls a communicator; else its identity. */
+    private String nameOf(long identity) {
+        synchronized (comms) {
+            return comms.stream()
+                    .filter(each -> each.isIdentifiedBy(identity))
+                    .map(Comm::describe)
+                    .findAny()
+                    .orElseGet(() -> ContextNumbers.text(identity));
+        }
     }
 
     /** Ends all processes of the job. Does not return, unless the session was opened with another way to end. */

@@ -73,19 +73,22 @@ class AwaitedTest {
     void shouldSayInWhichCommunicatorAMessageWaits() {
         try (World world = new World("sci", 2)) {
             world.run(comm -> {
-                Intracomm copy = comm.dup();
+                Intracomm copy = comm.split(0, -comm.getRank());
                 if (comm.getRank() == 0) {
-                    copy.send(new int[1], 1, MPI.INT, 1, 2);
+                    copy.send(new int[1], 1, MPI.INT, 0, 2);
                 } else {
                     awaitArrival(world, 1, 1);
                     List<String> lines = notAskedFor(world, 1);
                     assertEquals("not asked for yet: 1 message", lines.getFirst());
                     assertEquals(
-                            "  a message of 4 bytes from rank 0 with tag 2 in communicator "
-                                    + (copy.handle().context() >> 1),
+                            "  a message of 4 bytes from rank 0 with tag 2 in communicator 1.1 of ranks 1, 0",
                             lines.get(1));
+                    copy.setName("halo");
+                    assertEquals(
+                            "  a message of 4 bytes from rank 0 with tag 2 in communicator halo",
+                            notAskedFor(world, 1).get(1));
                     IntBuffer in = MPI.newIntBuffer(1);
-                    copy.recv(in, 1, MPI.INT, 0, 2);
+                    copy.recv(in, 1, MPI.INT, 1, 2);
                     assertEquals(List.of(), notAskedFor(world, 1));
                 }
             });

@@ -30,6 +30,15 @@ public final class ContextNumbers {
         return (long) sessionRank << Integer.SIZE - 1 | count;
     }
 
+    /**
+     * An identity for people: as 2.5 for the fifth one that the process with session rank 2 has handed out to the
+     * program.
+     */
+    public static String text(long identity) {
+        long count = identity & Integer.MAX_VALUE;
+        return (identity >> Integer.SIZE - 1) + "." + (count - FINALIZE);
+    }
+
     /** The communicator of this process alone. */
     public long self() {
         return number(SELF);

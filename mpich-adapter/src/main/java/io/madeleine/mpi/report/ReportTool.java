@@ -35,6 +35,9 @@ public final class ReportTool implements ToolProvider {
             Says of each process of the MPI programs that run here what it waits for, and who waits for whom.
             With process numbers: of these processes, and of those that these have started, themselves or through
             others, as a script that calls mad run.
+            A communicator other than MPI.COMM_WORLD is told by its name (Comm.setName). One without a name is told by a
+            number, 2.5 for the fifth one made whose first member is rank 2 of MPI.COMM_WORLD, and by the ranks of its
+            members there.
             It sees the programs of this user. A program with -Dmpi.report=off is not seen.
 
             Exit codes: 0 success, 1 no such program or a process without answer, 2 wrong command line.
