@@ -18,7 +18,8 @@ import java.util.StringJoiner;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a message costs in garbage. */
 @Tag("quiet")
@@ -31,7 +32,7 @@ class AllocationIT {
     private static final int TELLING_MEASUREMENTS = 3;
 
     @ParameterizedTest
-    @CsvSource({"tcp, spin", "sci, spin", "tcp, block", "sci, block"})
+    @MethodSource("networksAndWaits")
     void shouldAllocateNothingPerMessage(String network, String wait) throws Exception {
         try (Processes processes = Ranks.of(2, Program.class)
                 .over(network)
@@ -47,6 +48,10 @@ class AllocationIT {
                 }
             }
         }
+    }
+
+    private static Stream<Arguments> networksAndWaits() {
+        return Stream.concat(Cases.always("sci, spin", "tcp, block"), Cases.thoroughly("tcp, spin", "sci, block"));
     }
 
     /** The least of several measurements "messages:bytes" with so many messages that they say something. */
