@@ -113,8 +113,9 @@ class PerfIT {
     @Tag("quiet")
     @Tag("measures")
     void shouldAllocateNothingPerMessageWhileSpinning() {
-        Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536 --seconds 0.4 --rounds 3 --pattern latency,rate --wait spin"
-                + " --allocations --json -");
+        Run run = Run.of(
+                "--protocol sci,tcp --sizes 8,1024,65536 --seconds 0.4 --rounds 3 --pattern latency,rate --wait spin"
+                        + " --allocations --json -");
         assertEquals(0, run.code(), run.err());
         for (String line : run.out()) {
             assertEquals(0, ConfigFactory.parseString(line).getDouble("allocatedBytesPerMessage"), line);
