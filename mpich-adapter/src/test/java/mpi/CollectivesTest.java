@@ -10,34 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.IntBuffer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Each collective operation that moves values, with 1 to 17 processes, random values and several lengths, against a
  * plain reference. {@link ReductionsTest} has those that compute.
  */
-@ParameterizedClass
-@MethodSource("mpi.Contributions#sizes")
-class CollectivesTest {
-    private static World world;
-
-    @Parameter
-    int size;
-
-    @BeforeParameterizedClassInvocation
-    static void open(int size) {
-        world = new World("sci", size);
-    }
-
-    @AfterParameterizedClassInvocation
-    static void close() {
-        world.close();
-    }
-
+class CollectivesTest extends EachNumberOfMembers {
     @Test
     void shouldBroadcastGatherAndScatter() {
         forAll(world, size, (comm, n, rank, count, root) -> {

@@ -9,31 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each collective operation that computes, as {@link CollectivesTest}. */
-@ParameterizedClass
-@MethodSource("mpi.Contributions#sizes")
-class ReductionsTest {
-    private static World world;
-
-    @Parameter
-    int size;
-
-    @BeforeParameterizedClassInvocation
-    static void open(int size) {
-        world = new World("sci", size);
-    }
-
-    @AfterParameterizedClassInvocation
-    static void close() {
-        world.close();
-    }
-
+class ReductionsTest extends EachNumberOfMembers {
     @Test
     void shouldReduce() {
         forAll(world, size, (comm, n, rank, count, root) -> {

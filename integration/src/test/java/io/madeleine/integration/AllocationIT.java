@@ -75,7 +75,7 @@ class AllocationIT {
 
         private static final int RANGE_BYTES = 32;
         private static final int WARM_UP = 8_000;
-        private static final int MESSAGES = 1_500;
+        private static final int MESSAGES = 3_000;
         private static final int MOST_MEASUREMENTS = 15; // while the JVMs compile they allocate
 
         /** For all measurements of a kind. */

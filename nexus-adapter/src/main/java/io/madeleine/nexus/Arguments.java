@@ -60,6 +60,12 @@ public final class Arguments {
         sendByNs = deadlineNs;
     }
 
+    /** As {@link #sendBy}, for a time after a deadline, or after now if the deadline is over. */
+    void sendSoonAfter(long deadlineNs, long graceNs) {
+        long nowNs = System.nanoTime();
+        sendByNs = nowNs + Math.max(0, deadlineNs - nowNs) + graceNs;
+    }
+
     /** Whether sending has a deadline. */
     boolean hasDeadline() {
         return sendByNs != NO_DEADLINE;

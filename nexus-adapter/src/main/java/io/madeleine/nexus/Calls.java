@@ -380,7 +380,7 @@ final class Calls implements NodeListener {
     /** Sends the notice, which nobody needs long after the deadline: the other side cancels the call then by itself. */
     private void tellCancelled(PendingCall call) {
         Arguments notice = new Arguments().putLong(call.id());
-        notice.sendBy(System.nanoTime() + Math.max(0, call.deadlineNs() - System.nanoTime()) + NOTICE_NS);
+        notice.sendSoonAfter(call.deadlineNs(), NOTICE_NS);
         node.tellWithoutWait(call.rank(), CANCEL, notice);
     }
 

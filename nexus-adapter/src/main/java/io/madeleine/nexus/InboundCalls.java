@@ -191,7 +191,7 @@ final class InboundCalls implements NodeListener {
     /** An answer that no thread sends for longer than its caller waits: a caller that takes nothing keeps no thread. */
     private static Arguments newAnswer(Key key, long deadlineNs) {
         Arguments answer = new Arguments().putLong(key.id());
-        answer.sendBy(System.nanoTime() + Math.max(0, deadlineNs - System.nanoTime()) + GRACE_NS);
+        answer.sendSoonAfter(deadlineNs, GRACE_NS);
         return answer;
     }
 

@@ -30,7 +30,7 @@ class AllocationTest {
     private static final int ROUNDS = 8;
     private static final int BYTES = 20_000;
     private static final int FIRST_BLOCK_BYTES = 8_000;
-    private static final int MESSAGES = 5_000;
+    private static final int MESSAGES = 10_000;
     private static final long MOST_BYTES = 32 * 1024; // the checks of peers' processes, twice a second
 
     private static long allocated() {
