@@ -36,7 +36,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on request:
  * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code
- * refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-connections-late = true} (at the
+ * refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-connections-late = true} (just after the
  * deadline), {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of exceptions or
  * errors.
  */
@@ -225,7 +225,8 @@ final class LoopProtocol implements ProtocolModule {
 
         private static CompletableFuture<ProtocolConnection> failingAt(long deadlineNs) {
             CompletableFuture<ProtocolConnection> connection = new CompletableFuture<>();
-            CompletableFuture.delayedExecutor(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)
+            long lateNs = deadlineNs + 50_000_000 - System.nanoTime(); // as a timer's thread is that starts late
+            CompletableFuture.delayedExecutor(lateNs, TimeUnit.NANOSECONDS)
                     .execute(() -> connection.completeExceptionally(new SessionException("the loop waits in vain")));
             return connection;
         }

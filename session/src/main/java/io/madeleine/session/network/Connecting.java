@@ -34,6 +34,12 @@ public final class Connecting {
      */
     private static final long CALLED_GRACE_NS = 1_000_000_000;
 
+    /**
+     * The wait goes on this long after the deadline of its connections: a network that gives up at the deadline says
+     * why, which is worth more than "not connected".
+     */
+    private static final long REASON_GRACE_NS = 250_000_000;
+
     private final Membership membership;
     private final List<ProcessDescription> descriptions;
     private final Map<String, Adapter> adapters;
@@ -84,7 +90,7 @@ public final class Connecting {
                 () -> failure.get() != null
                         || wanted.stream().allMatch(one -> one.future.isDone())
                         || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
-                routes.stream().allMatch(this::calls) ? deadlineNs : deadlineNs + CALLED_GRACE_NS);
+                (routes.stream().allMatch(this::calls) ? deadlineNs : deadlineNs + CALLED_GRACE_NS) + REASON_GRACE_NS);
         List<Made> made = new ArrayList<>();
         for (Wanted one : wanted) {
             if (one.future.isCompletedExceptionally() || (one.future.isDone() && inTime)) {
