@@ -34,11 +34,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on request:
- * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code
- * refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-connections-late = true} (just after the
- * deadline), {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of exceptions or
- * errors.
+ * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on
+ * request: {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true},
+ * {@code refuse-connections = true}, {@code await-connections = true} (for ever), {@code fail-connections-late = true}
+ * (just after the deadline), {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of
+ * exceptions or errors.
  */
 final class LoopProtocol implements ProtocolModule {
     static final AtomicInteger OPEN_ADAPTERS = new AtomicInteger();
