@@ -175,7 +175,7 @@ final class PerfRun {
     private void round(int round, Set<Subject> good) {
         err.println("mad perf: round " + (round + 1) + " of " + plan.rounds());
         for (Pattern pattern : plan.patterns()) {
-            for (long bytes : plan.sizes()) {
+            for (long bytes : pattern.sizesOf(plan.sizes())) {
                 good.removeIf(subject -> !abandoned
                         && subject.has(pattern.measured(), bytes)
                         && !take(round, new Cell(subject, pattern, bytes)));
@@ -211,7 +211,7 @@ final class PerfRun {
 
     private boolean hasMore(Subject subject) {
         return plan.patterns().stream()
-                .anyMatch(pattern -> plan.sizes().stream()
+                .anyMatch(pattern -> pattern.sizesOf(plan.sizes()).stream()
                         .anyMatch(bytes -> subject.has(pattern.measured(), bytes)
                                 && !failures.containsKey(new Cell(subject, pattern, bytes))));
     }
@@ -284,7 +284,7 @@ final class PerfRun {
         List<Cell> cells = new ArrayList<>();
         for (Subject subject : subjects) {
             for (Pattern pattern : plan.patterns()) {
-                for (long bytes : plan.sizes()) {
+                for (long bytes : pattern.sizesOf(plan.sizes())) {
                     if (subject.has(pattern.measured(), bytes)) {
                         cells.add(new Cell(subject, pattern, bytes));
                     }

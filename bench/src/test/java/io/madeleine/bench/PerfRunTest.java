@@ -86,9 +86,12 @@ class PerfRunTest {
     }
 
     private PerfRun run(int rounds, List<Long> sizes, Subject... subjects) {
+        return run(List.of(Pattern.RATE, Pattern.LATENCY, Pattern.RATE), rounds, sizes, subjects);
+    }
+
+    private PerfRun run(List<Pattern> patterns, int rounds, List<Long> sizes, Subject... subjects) {
         PerfRun run = new PerfRun(
-                new PerfRun.Plan(
-                        List.of(Pattern.RATE, Pattern.LATENCY, Pattern.RATE), sizes, 0.1, rounds, Buffers.SAME, false),
+                new PerfRun.Plan(patterns, sizes, 0.1, rounds, Buffers.SAME, false),
                 new Calibration(() -> new Calibration.Look(1, 1)),
                 new PrintWriter(err, true));
         run.measure(List.of(subjects));
@@ -116,6 +119,15 @@ class PerfRunTest {
                 run.rows().stream().map(row -> row.title() + " " + row.bytes()).toList());
         assertEquals(List.of(1.0, 5.0), run.rows().getFirst().figures().rounds());
         assertEquals(3, run.rows().getFirst().figures().median());
+    }
+
+    @Test
+    void shouldMeasureOnceWhatHasNoBlocks() {
+        Pattern barrier = Pattern.ofProgramWithoutBlocks("barrier", Pattern.Measure.MICROSECONDS, "one call");
+        PerfRun run = run(List.of(barrier), 1, List.of(64L, 8L), new Told("a", 100, 99));
+        assertEquals(List.of("a barrier 8"), asked);
+        assertTrue(run.complete());
+        assertEquals(1, run.rows().size());
     }
 
     @Test

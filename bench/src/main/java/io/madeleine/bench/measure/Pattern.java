@@ -150,7 +150,8 @@ public final class Pattern {
         CALL,
         LOCAL,
         LINE,
-        PROGRAM
+        PROGRAM,
+        PROGRAM_WITHOUT_BLOCKS
     }
 
     private Pattern(String word, Measure measure, String meaning, Kind kind) {
@@ -163,6 +164,11 @@ public final class Pattern {
     /** A pattern that a program measures with loops of its own, in all processes. */
     public static Pattern ofProgram(String word, Measure measure, String meaning) {
         return new Pattern(word, measure, meaning, Kind.PROGRAM);
+    }
+
+    /** As {@link #ofProgram}, of calls without data: it is measured once, and not for each size. */
+    public static Pattern ofProgramWithoutBlocks(String word, Measure measure, String meaning) {
+        return new Pattern(word, measure, meaning, Kind.PROGRAM_WITHOUT_BLOCKS);
     }
 
     /** The unit of its figures. */
@@ -219,7 +225,7 @@ public final class Pattern {
     public boolean isOfMessages() {
         return switch (kind) {
             case ROUND_TRIP, STREAM, BURST, INCAST -> true;
-            case CALL, LOCAL, LINE, PROGRAM -> false;
+            case CALL, LOCAL, LINE, PROGRAM, PROGRAM_WITHOUT_BLOCKS -> false;
         };
     }
 
@@ -240,7 +246,12 @@ public final class Pattern {
 
     /** Whether a program measures it with loops of its own; then no wire has it. */
     public boolean isOfProgram() {
-        return kind == Kind.PROGRAM;
+        return kind == Kind.PROGRAM || kind == Kind.PROGRAM_WITHOUT_BLOCKS;
+    }
+
+    /** Those of the sizes, in ascending order, for which it is measured: the first alone if it has no blocks. */
+    public List<Long> sizesOf(List<Long> sizes) {
+        return kind == Kind.PROGRAM_WITHOUT_BLOCKS ? sizes.subList(0, 1) : sizes;
     }
 
     /** As in options and results. */

@@ -18,8 +18,12 @@ import mpi.Request;
  * <p>Threading: without state.
  */
 final class Collectives {
+    private static final String MEANING = "one call, the mean over the processes";
+
     static final List<MpiBenchmark> ALL = List.of(
-            new Collective("mpi-barrier", scene -> new Case(scene.comm::barrier, () -> {})),
+            new Collective(
+                    Pattern.ofProgramWithoutBlocks("mpi-barrier", Measure.MICROSECONDS, MEANING),
+                    scene -> new Case(scene.comm::barrier, () -> {})),
             new Collective("mpi-bcast", Collectives::bcast),
             new Collective("mpi-gather", Collectives::gather),
             new Collective("mpi-gatherv", Collectives::gatherv),
@@ -52,7 +56,7 @@ final class Collectives {
     }
 
     private static Pattern pattern(String word) {
-        return Pattern.ofProgram(word, Measure.MICROSECONDS, "one call, the mean over the processes");
+        return Pattern.ofProgram(word, Measure.MICROSECONDS, MEANING);
     }
 
     private static double meanOfCalls(Scene scene, Runnable call, boolean isBarrier, long rounds) {
