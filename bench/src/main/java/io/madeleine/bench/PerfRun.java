@@ -128,7 +128,7 @@ final class PerfRun {
         try {
             Set<Subject> good = new LinkedHashSet<>(asked);
             calibration.look();
-            good.removeIf(subject -> !open(subject, true));
+            good.removeIf(subject -> !hasRows(subject) || !open(subject, true));
             for (int round = 0; round < plan.rounds() && !good.isEmpty() && !abandoned; round++) {
                 round(round, good);
                 calibration.look();
@@ -137,6 +137,15 @@ final class PerfRun {
             closeAll();
             remove(hook);
         }
+    }
+
+    /** Whether a subject has any of the rows; one that has none is not started. */
+    private boolean hasRows(Subject subject) {
+        boolean has = hasMore(subject);
+        if (!has) {
+            err.println("mad perf: " + title(subject) + " has none of these patterns and sizes: not started");
+        }
+        return has;
     }
 
     /** Starts a subject; whether it can be measured. */

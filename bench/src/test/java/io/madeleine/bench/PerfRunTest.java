@@ -140,6 +140,16 @@ class PerfRunTest {
         assertEquals(6, run.rows().size());
     }
 
+    @Test
+    void shouldNotStartASubjectThatHasNoneOfTheRows() {
+        Told small = new Told("small", 10, 99);
+        PerfRun run = run(1, List.of(64L), small, new Told("b", 100, 99));
+        assertEquals(0, small.opened);
+        assertEquals(List.of("b latency 64", "b rate 64"), asked);
+        assertTrue(err.toString().contains("small has none of these patterns and sizes: not started"), err.toString());
+        assertTrue(run.complete());
+    }
+
     private static List<String> titles(PerfRun run) {
         return run.rows().stream()
                 .map(row -> row.title() + " " + row.pattern().word() + " "
