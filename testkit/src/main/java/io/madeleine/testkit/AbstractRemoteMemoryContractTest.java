@@ -37,7 +37,7 @@ import org.junit.jupiter.api.function.Executable;
  * The contract of every adapter's {@link RemoteMemory}, tested between two adapters in one process: the left one
  * exports, the right one attaches.
  */
-public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
+public abstract class AbstractRemoteMemoryContractTest extends AbstractSpiTest {
     private static final int UNDER_WAY = 40;
     private static final int BYTES = 3_000_001;
     private static final int FREED_ROUNDS = 120;

@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import static io.madeleine.testkit.PacketReceiver.transfer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -21,32 +22,39 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 
 /** The contract of links: whole packets in order, partial receives, room, and freed memory. */
-abstract class LinkContract extends SpiContract {
-    private static final int[] SIZES = {
-        0, 1, 7, 8, 111, 112, 113, 1023, 1024, 4096, 8192, 32768, 65536, (1 << 20) + 3, 16 << 20
-    };
-    private static final int NOTHING_LEFT = PacketHeader.FIRST | PacketHeader.LAST;
+public interface LinkContract extends SpiFixture {
+    int NOTHING_LEFT = PacketHeader.FIRST | PacketHeader.LAST;
+
+    private static int[] sizes() {
+        return new int[] {0, 1, 7, 8, 111, 112, 113, 1023, 1024, 4096, 8192, 32768, 65536, (1 << 20) + 3, 16 << 20};
+    }
 
     private TransmissionCapabilities module(int link) {
-        return left.link(link).capabilities();
+        return left().link(link).capabilities();
     }
 
     private PacketSender sender(int link, PacketSeries series) {
-        return new PacketSender(left.link(link), series, left.arenas.lasting()::allocate);
+        return new PacketSender(left().link(link), series, left().arenas.lasting()::allocate);
     }
 
     private PacketReceiver receiver(int link, PacketSeries series) {
         return new PacketReceiver(
-                right.link(link), series, Long.MAX_VALUE, (_, _) -> false, right.arenas.lasting()::allocate);
+                right().link(link),
+                series,
+                Long.MAX_VALUE,
+                (_, _) -> false,
+                right().arenas.lasting()::allocate);
     }
 
     private void transferSmall(int link, int count, long seed) {
         PacketSeries series = PacketSeries.random(module(link), count, 300, seed);
-        transfer(sender(link, series), receiver(link, series));
+        drive(transfer(sender(link, series), receiver(link, series)));
     }
 
     private static MemorySegment native8(long bytes) {
@@ -54,8 +62,8 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldBehaveAsItsCapabilitiesSay() {
-        List<TransmissionCapabilities> offered = left.driver.transmissionModules();
+    default void shouldBehaveAsItsCapabilitiesSay() {
+        List<TransmissionCapabilities> offered = left().driver.transmissionModules();
         assertEquals(offered.size(), linkCount());
         assertEquals(
                 offered.size(),
@@ -64,9 +72,9 @@ abstract class LinkContract extends SpiContract {
         for (int i = 0; i < linkCount(); i++) {
             TransmissionCapabilities found = module(i);
             assertEquals(offered.get(i).id(), found.id());
-            assertTrue(found.id().startsWith(left.driver.name() + "/"), found.id());
-            assertEquals(found.bufferMode() == BufferMode.STATIC, left.link(i) instanceof StaticLink, found.id());
-            if (left.link(i) instanceof StaticLink fixed) {
+            assertTrue(found.id().startsWith(left().driver.name() + "/"), found.id());
+            assertEquals(found.bufferMode() == BufferMode.STATIC, left().link(i) instanceof StaticLink, found.id());
+            if (left().link(i) instanceof StaticLink fixed) {
                 MemorySegment memory = fixed.memory();
                 long offset = fixed.claim();
                 assertTrue(offset >= 0 && offset + found.bufferBytes() <= memory.byteSize(), found.id());
@@ -78,22 +86,22 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldDeliverPacketsOfAllSizesWholeAndInOrder() {
+    default void shouldDeliverPacketsOfAllSizesWholeAndInOrder() {
         for (int i = 0; i < linkCount(); i++) {
-            PacketSeries series = PacketSeries.of(module(i), SIZES);
-            transfer(sender(i, series), receiver(i, series));
+            PacketSeries series = PacketSeries.of(module(i), sizes());
+            drive(transfer(sender(i, series), receiver(i, series)));
         }
     }
 
     @Test
-    void shouldKeepTheOrderOfManyPacketsWhenTheRingWraps() {
+    default void shouldKeepTheOrderOfManyPacketsWhenTheRingWraps() {
         for (int i = 0; i < linkCount(); i++) {
             transferSmall(i, 10_000, 17);
         }
     }
 
     @Test
-    void shouldKeepTheLinksOfAConnectionApart() {
+    default void shouldKeepTheLinksOfAConnectionApart() {
         List<PacketSender> senders = new ArrayList<>();
         List<PacketReceiver> receivers = new ArrayList<>();
         for (int i = 0; i < linkCount(); i++) {
@@ -112,49 +120,49 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldLetAPacketBeTakenInPartsAndSkippedAtEveryPosition() {
+    default void shouldLetAPacketBeTakenInPartsAndSkippedAtEveryPosition() {
         for (int i = 0; i < linkCount(); i++) {
             if (module(i).aggregation() == AggregationMode.SYMMETRIC) {
                 continue;
             }
             int bytes = 40;
             int[] sizes = new int[4 * (bytes + 1)];
-            java.util.Arrays.fill(sizes, bytes);
+            Arrays.fill(sizes, bytes);
             PacketSeries series = PacketSeries.of(module(i), sizes);
             for (int part : new int[] {1, 3, 8, 13}) {
                 PacketReceiver receiver =
-                        new PacketReceiver(right.link(i), series, part, (packet, position) -> switch (packet % 4) {
+                        new PacketReceiver(right().link(i), series, part, (packet, position) -> switch (packet % 4) {
                             case 0 -> position >= packet / 4;
                             case 1 -> position < packet / 4;
                             case 2 -> position % 2 == 0;
                             default -> false;
                         });
-                transfer(sender(i, series), receiver);
+                drive(transfer(sender(i, series), receiver));
             }
         }
     }
 
     @Test
-    void shouldLetLargePacketsBeTakenInPartsAndSkipped() {
+    default void shouldLetLargePacketsBeTakenInPartsAndSkipped() {
         for (int i = 0; i < linkCount(); i++) {
             PacketSeries series = PacketSeries.random(module(i), 30, 600_000, 5);
             for (int part : new int[] {1000, 4096, 65_537}) {
                 PacketReceiver receiver = new PacketReceiver(
-                        right.link(i),
+                        right().link(i),
                         series,
                         part,
                         (packet, position) -> (packet & 1) == 0 && (position / part & 1) == 0);
-                transfer(sender(i, series), receiver);
+                drive(transfer(sender(i, series), receiver));
             }
         }
     }
 
     @Test
-    void shouldShowAPacketInFrontUntilItIsReleased() {
+    default void shouldShowAPacketInFrontUntilItIsReleased() {
         for (int i = 0; i < linkCount(); i++) {
             PacketSeries series = PacketSeries.of(module(i), 24, 0);
             PacketSender sender = sender(i, series);
-            TransmissionLink link = right.link(i);
+            TransmissionLink link = right().link(i);
             drive(() -> sender.step() && link.front() != 0);
             assertEquals(series.header(0), link.front());
             assertEquals(series.header(0), link.front());
@@ -175,25 +183,25 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldBePendingWhenNobodyReceivesAndLoseNothingByIt() {
+    default void shouldBePendingWhenNobodyReceivesAndLoseNothingByIt() {
         for (int i = 0; i < linkCount(); i++) {
             int[] sizes = new int[module(i).bufferMode() == BufferMode.STATIC ? 300 : 40];
-            java.util.Arrays.fill(sizes, 1 << 20);
+            Arrays.fill(sizes, 1 << 20);
             PacketSeries series = PacketSeries.of(module(i), sizes);
             PacketSender sender = sender(i, series);
             for (int round = 0; round < 200 && !sender.step(); round++) {
-                left.poll(); // the receiver is not polled
+                left().poll(); // the receiver is not polled
             }
             assertTrue(sender.hasWaited(), module(i).id() + " took " + sender.sentCount() + " packets");
             assertFalse(sender.step());
-            transfer(sender, receiver(i, series));
+            drive(transfer(sender, receiver(i, series)));
         }
     }
 
     @Test
-    void shouldSendNothingOfAnAbandonedBuffer() {
+    default void shouldSendNothingOfAnAbandonedBuffer() {
         for (int i = 0; i < linkCount(); i++) {
-            if (left.link(i) instanceof StaticLink fixed) {
+            if (left().link(i) instanceof StaticLink fixed) {
                 for (int k = 0; k < 50; k++) {
                     long offset = fixed.claim();
                     assertTrue(offset >= 0);
@@ -208,10 +216,10 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldTakeAPacketInOneStepOnlyIfItIsTheOneAndMemoryIsThere() {
+    default void shouldTakeAPacketInOneStepOnlyIfItIsTheOneAndMemoryIsThere() {
         boolean some = false;
         for (int i = 0; i < linkCount(); i++) {
-            if (left.link(i) instanceof OneStepLink send && right.link(i) instanceof OneStepLink receive) {
+            if (left().link(i) instanceof OneStepLink send && right().link(i) instanceof OneStepLink receive) {
                 some = true;
                 long header = PacketHeader.of(16, 5, 0, NOTHING_LEFT);
                 assertThrows(IllegalStateException.class, () -> send.sendPacket(header, freed(16), 0));
@@ -236,7 +244,7 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldSendAnEmptyGroupAsAHeaderAlone() {
+    default void shouldSendAnEmptyGroupAsAHeaderAlone() {
         forEachDynamicLink((send, receive) -> {
             long header = PacketHeader.of(0, 1, 0, NOTHING_LEFT);
             complete(send, header, new BufferGroup(), 0);
@@ -245,7 +253,7 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldSendATrailerRightBehindThePacket() {
+    default void shouldSendATrailerRightBehindThePacket() {
         forEachDynamicLink((send, receive) -> {
             for (int bytes : new int[] {0, 1, 100, 70_000}) {
                 long header = PacketHeader.of(bytes, 1, 0, PacketHeader.FIRST);
@@ -268,7 +276,7 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldLetMemoryAndTrailerBeExchangedWhileAPacketIsPending() {
+    default void shouldLetMemoryAndTrailerBeExchangedWhileAPacketIsPending() {
         forEachDynamicLink((send, receive) -> {
             long bytes = 24 << 20;
             MemorySegment ones = native8(bytes).fill((byte) 1);
@@ -302,7 +310,7 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldStayUsableWhenMemoryToBeSentHasBeenFreed() {
+    default void shouldStayUsableWhenMemoryToBeSentHasBeenFreed() {
         forEachDynamicLink((send, receive) -> {
             for (int bytes : new int[] {64, 100_000}) {
                 BufferGroup group = new BufferGroup();
@@ -311,7 +319,7 @@ abstract class LinkContract extends SpiContract {
                 long header = PacketHeader.of(16 + bytes, 1, 0, NOTHING_LEFT);
                 assertThrows(IllegalStateException.class, () -> {
                     while (send.send(header, group, 0) == LinkStatus.PENDING) {
-                        left.poll();
+                        left().poll();
                     }
                 });
                 assertFalse(group.isEmpty());
@@ -335,13 +343,13 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldStayUsableWhenMemoryToReceiveIntoHasBeenFreed() {
+    default void shouldStayUsableWhenMemoryToReceiveIntoHasBeenFreed() {
         for (int i = 0; i < linkCount(); i++) {
             for (int bytes : new int[] {64, 100_000}) {
                 PacketSeries series = PacketSeries.of(module(i), bytes);
                 int whole = series.bytes(0);
                 PacketSender sender = sender(i, series);
-                TransmissionLink link = right.link(i);
+                TransmissionLink link = right().link(i);
                 drive(() -> {
                     sender.step();
                     return link.front() != 0;
@@ -372,19 +380,19 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldCarryBothDirectionsAtOnceFromTwoThreads() throws InterruptedException {
+    default void shouldCarryBothDirectionsAtOnceFromTwoThreads() throws InterruptedException {
         for (int i = 0; i < linkCount(); i++) {
             int link = i;
             PacketSeries series = PacketSeries.random(module(link), 100, 50_000, 11);
             Throwable[] failure = new Throwable[1];
             Thread other = Thread.ofPlatform().start(() -> {
                 try {
-                    exchange(right, link, series);
+                    exchange(right(), link, series);
                 } catch (RuntimeException | Error e) {
                     failure[0] = e;
                 }
             });
-            exchange(left, link, series);
+            exchange(left(), link, series);
             other.join();
             assertEquals(null, failure[0]);
         }
@@ -404,12 +412,12 @@ abstract class LinkContract extends SpiContract {
     }
 
     @Test
-    void shouldSendAndReceiveOnOneEndInTwoThreads() throws InterruptedException {
+    default void shouldSendAndReceiveOnOneEndInTwoThreads() throws InterruptedException {
         for (int i = 0; i < linkCount(); i++) {
             PacketSeries series = PacketSeries.random(module(i), 100, 50_000, 12);
-            left.whenReadable = () -> 0; // the other thread polls the link
-            PacketSender there = new PacketSender(right.link(i), series);
-            PacketReceiver back = new PacketReceiver(left.link(i), series);
+            left().whenReadable = () -> 0; // the other thread polls the link
+            PacketSender there = new PacketSender(right().link(i), series);
+            PacketReceiver back = new PacketReceiver(left().link(i), series);
             Throwable[] failure = new Throwable[1];
             Thread other = Thread.ofPlatform().start(() -> {
                 try {
@@ -422,10 +430,10 @@ abstract class LinkContract extends SpiContract {
                     failure[0] = e;
                 }
             });
-            transfer(sender(i, series), receiver(i, series));
+            drive(transfer(sender(i, series), receiver(i, series)));
             while (other.isAlive()) {
-                left.poll();
-                right.poll();
+                left().poll();
+                right().poll();
             }
             other.join();
             assertEquals(null, failure[0]);
@@ -434,16 +442,12 @@ abstract class LinkContract extends SpiContract {
 
     // ---- helpers
 
-    /** The two ends of a link with dynamic buffers. */
-    private interface DynamicTest {
-        void run(DynamicLink send, TransmissionLink receive);
-    }
-
-    private void forEachDynamicLink(DynamicTest test) {
+    /** Runs a test on the two ends of each link with dynamic buffers. */
+    private void forEachDynamicLink(BiConsumer<DynamicLink, TransmissionLink> test) {
         int found = 0;
         for (int i = 0; i < linkCount(); i++) {
-            if (left.link(i) instanceof DynamicLink dynamic) {
-                test.run(dynamic, right.link(i));
+            if (left().link(i) instanceof DynamicLink dynamic) {
+                test.accept(dynamic, right().link(i));
                 found++;
             }
         }

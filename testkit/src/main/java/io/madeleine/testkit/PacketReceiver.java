@@ -8,6 +8,7 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 
 /**
@@ -60,6 +61,15 @@ final class PacketReceiver {
             largest = Math.max(largest, series.bytes(i));
         }
         target = memory.apply(largest);
+    }
+
+    /** Sends a series and receives it, a step of each at a time; true once all of it has been received. */
+    static BooleanSupplier transfer(PacketSender sender, PacketReceiver receiver) {
+        return () -> {
+            boolean sent = sender.step();
+            receiver.step();
+            return sent && receiver.isDone();
+        };
     }
 
     /** Takes what has arrived; returns how many bytes and packets that was. */

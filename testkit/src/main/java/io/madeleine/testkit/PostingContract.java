@@ -19,20 +19,15 @@ import org.junit.jupiter.api.Test;
  * The contract of links that post memory: data lands in the expected blocks or not at all, and nothing accesses the
  * blocks afterwards.
  */
-abstract class PostingContract extends LinkContract {
-    private static final int SERIES = 12;
-    private static final long SOON_NS = 10_000_000_000L; // see SpiEnd.LONG_SLEEP_NS
-    private static final byte UNTOUCHED = (byte) 0x5A;
-
-    /** The two ends of a link that posts. */
-    private interface PostingTest {
-        void run(int link, PostingLink send, PostingLink receive);
-    }
+public interface PostingContract extends SpiFixture {
+    int SERIES = 12;
+    long SOON_NS = 10_000_000_000L; // see SpiEnd.LONG_SLEEP_NS
+    byte UNTOUCHED = (byte) 0x5A;
 
     private void forEachPostingLink(PostingTest test) {
         int found = 0;
         for (int i = 0; i < linkCount(); i++) {
-            if (left.link(i) instanceof PostingLink send && right.link(i) instanceof PostingLink receive) {
+            if (left().link(i) instanceof PostingLink send && right().link(i) instanceof PostingLink receive) {
                 test.run(i, send, receive);
                 found++;
             }
@@ -52,8 +47,8 @@ abstract class PostingContract extends LinkContract {
 
     private void pollSome(Random random) {
         for (int i = random.nextInt(30); i > 0; i--) {
-            left.poll();
-            right.poll();
+            left().poll();
+            right().poll();
         }
     }
 
@@ -62,8 +57,8 @@ abstract class PostingContract extends LinkContract {
         int number = next;
         while (number < series.count() && link.front() > 0) {
             assertEquals(series.header(number), link.front());
-            long left = packetLeft(series, number, wanted);
-            if (left > 0 && link.receive(wanted, left) == 0 || packetLeft(series, number, wanted) > 0) {
+            long rest = packetLeft(series, number, wanted);
+            if (rest > 0 && link.receive(wanted, rest) == 0 || packetLeft(series, number, wanted) > 0) {
                 break;
             }
             link.release();
@@ -102,14 +97,14 @@ abstract class PostingContract extends LinkContract {
     }
 
     @Test
-    void shouldDeliverTheSameWhetherExpectedOrNot() {
+    default void shouldDeliverTheSameWhetherExpectedOrNot() {
         forEachPostingLink((i, _, receive) -> {
             for (long seed = 1; seed <= SERIES; seed++) {
                 Random random = new Random(seed);
-                PacketSeries series = PacketSeries.random(right.link(i).capabilities(), 20, 40_000, seed);
+                PacketSeries series = PacketSeries.random(right().link(i).capabilities(), 20, 40_000, seed);
                 MemorySegment found = heap(total(series));
                 BufferGroup wanted = group(found);
-                PacketSender sender = new PacketSender(left.link(i), series);
+                PacketSender sender = new PacketSender(left().link(i), series);
                 if (random.nextBoolean()) {
                     sender.step();
                 }
@@ -125,7 +120,7 @@ abstract class PostingContract extends LinkContract {
                         receive.expect(more);
                         expected[0] += bytes;
                     }
-                    next[0] = take(right.link(i), series, next[0], wanted);
+                    next[0] = take(right().link(i), series, next[0], wanted);
                     return sent && isDone(series, next[0]);
                 });
                 check(series, found);
@@ -135,34 +130,34 @@ abstract class PostingContract extends LinkContract {
     }
 
     private void retract(PostingLink link) {
-        right.whenReadable = () -> 0;
+        right().whenReadable = () -> 0;
         drive(() -> link.retract() == LinkStatus.COMPLETE);
-        right.whenReadable = right::lookAtLinks;
+        right().whenReadable = right()::lookAtLinks;
     }
 
     @Test
-    void shouldWriteNothingToBlocksThatWereTakenBack() {
+    default void shouldWriteNothingToBlocksThatWereTakenBack() {
         forEachPostingLink((i, _, receive) -> {
             for (long seed = 1; seed <= SERIES; seed++) {
                 Random random = new Random(seed);
-                PacketSeries series = PacketSeries.random(right.link(i).capabilities(), 12, 40_000, seed);
+                PacketSeries series = PacketSeries.random(right().link(i).capabilities(), 12, 40_000, seed);
                 MemorySegment found = heap(total(series));
                 BufferGroup wanted = group(found);
                 MemorySegment posted = found;
                 receive.expect(group(posted));
-                PacketSender sender = new PacketSender(left.link(i), series);
+                PacketSender sender = new PacketSender(left().link(i), series);
                 int next = 0;
                 for (int rounds = random.nextInt(4); rounds > 0; rounds--) {
                     sender.step();
                     pollSome(random);
-                    next = take(right.link(i), series, next, wanted);
+                    next = take(right().link(i), series, next, wanted);
                 }
-                right.whenReadable = () -> 0; // no thread may look at the link meanwhile
+                right().whenReadable = () -> 0; // no thread may look at the link meanwhile
                 drive(() -> {
                     sender.step();
                     return receive.retract() == LinkStatus.COMPLETE;
                 });
-                right.whenReadable = right::lookAtLinks;
+                right().whenReadable = right()::lookAtLinks;
                 long got = found.byteSize() - wanted.remainingBytes();
                 MemorySegment whole = heap(found.byteSize());
                 MemorySegment.copy(found, 0, whole, 0, got);
@@ -172,7 +167,7 @@ abstract class PostingContract extends LinkContract {
                 int[] number = {next};
                 drive(() -> {
                     boolean sent = sender.step();
-                    number[0] = take(right.link(i), series, number[0], rest);
+                    number[0] = take(right().link(i), series, number[0], rest);
                     return sent && isDone(series, number[0]);
                 });
                 settleOnce();
@@ -184,13 +179,13 @@ abstract class PostingContract extends LinkContract {
 
     private void settleOnce() {
         for (int i = 0; i < 50; i++) {
-            left.poll();
-            right.poll();
+            left().poll();
+            right().poll();
         }
     }
 
     @Test
-    void shouldReadMemoryNoLongerThanItSays() {
+    default void shouldReadMemoryNoLongerThanItSays() {
         forEachPostingLink((i, send, _) -> {
             for (int number = 0; number < 30; number++) {
                 int bytes = 1 + 3001 * number;
@@ -206,27 +201,27 @@ abstract class PostingContract extends LinkContract {
                     if (sent[0] && !send.holdsMemory()) {
                         source.fill(UNTOUCHED);
                     }
-                    if (right.link(i).front() == header && !wanted.isEmpty()) {
-                        right.link(i).receive(wanted, wanted.remainingBytes());
+                    if (right().link(i).front() == header && !wanted.isEmpty()) {
+                        right().link(i).receive(wanted, wanted.remainingBytes());
                     }
                     return sent[0] && wanted.isEmpty() && !send.holdsMemory();
                 });
-                right.link(i).release();
+                right().link(i).release();
                 Pattern.check(number, found);
             }
         });
     }
 
     @Test
-    void shouldGiveMemoryBackThoughNobodyWaits() {
+    default void shouldGiveMemoryBackThoughNobodyWaits() {
         forEachPostingLink((i, send, _) -> {
             for (int number = 0; number < 10; number++) {
-                PacketSeries series = PacketSeries.of(left.link(i).capabilities(), 5000);
-                PacketReceiver receiver = new PacketReceiver(right.link(i), series);
-                drive(new PacketSender(left.link(i), series)::step);
+                PacketSeries series = PacketSeries.of(left().link(i).capabilities(), 5000);
+                PacketReceiver receiver = new PacketReceiver(right().link(i), series);
+                drive(new PacketSender(left().link(i), series)::step);
                 long startNs = System.nanoTime();
                 while (send.holdsMemory()) {
-                    assertTrue(left.pollByDemand(), "the link holds memory, but no demand keeps the adapter polled");
+                    assertTrue(left().pollByDemand(), "the link holds memory, but no demand keeps the adapter polled");
                 }
                 assertTrue(System.nanoTime() - startNs < SOON_NS, "a sleep lasted beyond the release of the memory");
                 drive(() -> {
@@ -238,7 +233,7 @@ abstract class PostingContract extends LinkContract {
     }
 
     @Test
-    void shouldHaveAllMemoryBackOfAConnectionThatWasGivenUp() {
+    default void shouldHaveAllMemoryBackOfAConnectionThatWasGivenUp() {
         forEachPostingLink((i, send, receive) -> {
             MemorySegment block = heap(100_000);
             BufferGroup group = group(heap(100_000).fill(UNTOUCHED));
@@ -246,22 +241,22 @@ abstract class PostingContract extends LinkContract {
             receive.expect(group(block));
             ((DynamicLink) send).send(header, group, 0);
         });
-        right.connection().giveUp(); // while the other side makes no progress
+        right().connection().giveUp(); // while the other side makes no progress
         for (int i = 0; i < linkCount(); i++) {
-            if (right.link(i) instanceof PostingLink receive) {
+            if (right().link(i) instanceof PostingLink receive) {
                 int[] rounds = {0};
                 while (receive.retract() == LinkStatus.PENDING) {
-                    right.poll();
+                    right().poll();
                     assertFalse(rounds[0]++ > 1_000_000, "posted blocks did not come back");
                 }
             }
         }
-        left.connection().giveUp();
+        left().connection().giveUp();
         for (int i = 0; i < linkCount(); i++) {
-            if (left.link(i) instanceof PostingLink send) {
+            if (left().link(i) instanceof PostingLink send) {
                 int[] rounds = {0};
                 while (send.holdsMemory()) {
-                    left.poll();
+                    left().poll();
                     assertFalse(rounds[0]++ > 1_000_000, "the link did not release memory");
                 }
             }

@@ -1,29 +1,31 @@
 package io.madeleine.testkit;
 
+import static io.madeleine.testkit.PacketReceiver.transfer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.BufferMode;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of progress: upcalls while there is interest, and a sleep that any kind of event ends. */
-abstract class ProgressContract extends PostingContract {
-    private static final long LONG_SLEEP_NS = 30_000_000_000L;
+public interface ProgressContract extends SpiFixture {
+    long LONG_SLEEP_NS = 30_000_000_000L;
 
     /** Much shorter than that, and longer than a busy machine holds a thread up. */
-    private static final long SOON_NS = 10_000_000_000L;
+    long SOON_NS = 10_000_000_000L;
 
     private PacketSeries oneSmall(int link) {
-        return PacketSeries.of(left.link(link).capabilities(), 24);
+        return PacketSeries.of(left().link(link).capabilities(), 24);
     }
 
     private PacketReceiver readWhenCalled(PacketSeries series) {
-        PacketReceiver receiver = new PacketReceiver(right.link(0), series);
-        right.whenReadable = receiver::step;
+        PacketReceiver receiver = new PacketReceiver(right().link(0), series);
+        right().whenReadable = receiver::step;
         return receiver;
     }
 
@@ -49,18 +51,18 @@ abstract class ProgressContract extends PostingContract {
     }
 
     @Test
-    void shouldCallUpWhenPacketsArrive() {
-        PacketSeries series = PacketSeries.random(left.link(0).capabilities(), 200, 300, 21);
+    default void shouldCallUpWhenPacketsArrive() {
+        PacketSeries series = PacketSeries.random(left().link(0).capabilities(), 200, 300, 21);
         PacketReceiver receiver = readWhenCalled(series);
-        PacketSender sender = new PacketSender(left.link(0), series);
+        PacketSender sender = new PacketSender(left().link(0), series);
         drive(() -> sender.step() && receiver.isDone());
-        assertTrue(right.upcallCount > 0);
-        assertEquals(0, left.lossCount);
-        assertEquals(0, right.lossCount);
+        assertTrue(right().upcallCount > 0);
+        assertEquals(0, left().lossCount);
+        assertEquals(0, right().lossCount);
     }
 
     @Test
-    void shouldCallUpForPacketsThatCameBeforeTheStart() {
+    default void shouldCallUpForPacketsThatCameBeforeTheStart() {
         SpiEnd third = newEnd(3);
         SpiEnd fourth = newEnd(4);
         try {
@@ -105,67 +107,67 @@ abstract class ProgressContract extends PostingContract {
 
     @Test
     @Tag("measures")
-    void shouldNeitherCallUpNorStayAwakeWhileThereIsNoInterest() {
-        right.connection().receiveInterest(false);
+    default void shouldNeitherCallUpNorStayAwakeWhileThereIsNoInterest() {
+        right().connection().receiveInterest(false);
         PacketSeries series = oneSmall(0);
         PacketReceiver receiver = readWhenCalled(series);
-        assertTrue(new PacketSender(left.link(0), series).step());
+        assertTrue(new PacketSender(left().link(0), series).step());
         settle();
-        quieten(left);
-        quieten(right);
-        int before = right.upcallCount;
+        quieten(left());
+        quieten(right());
+        int before = right().upcallCount;
         long startNs = System.nanoTime();
         while (System.nanoTime() - startNs < 30_000_000) {
-            assertTrue(right.sleep(50_000_000), "arrived bytes without interest keep the engine awake");
+            assertTrue(right().sleep(50_000_000), "arrived bytes without interest keep the engine awake");
         }
-        right.poll();
-        assertEquals(before, right.upcallCount);
+        right().poll();
+        assertEquals(before, right().upcallCount);
         assertFalse(receiver.isDone());
 
-        right.connection().receiveInterest(true);
+        right().connection().receiveInterest(true);
         drive(receiver::isDone);
     }
 
     @Test
-    void shouldNotSleepOverAPacketThatIsThereAlready() {
+    default void shouldNotSleepOverAPacketThatIsThereAlready() {
         for (int repeated = 0; repeated < 20; repeated++) {
-            drive(() -> !left.demands.isHeld()); // a sender with a narrow window waits for acknowledgements otherwise
+            drive(() -> !left().demands.isHeld()); // a sender with a narrow window waits for acknowledgements otherwise
             PacketSeries series = oneSmall(0);
             PacketReceiver receiver = readWhenCalled(series);
-            assertTrue(new PacketSender(left.link(0), series).step());
-            sleepUntil(right, receiver::isDone);
+            assertTrue(new PacketSender(left().link(0), series).step());
+            sleepUntil(right(), receiver::isDone);
         }
     }
 
     @Test
-    void shouldNotSleepOverAPacketThatWasThereBeforeTheInterest() {
+    default void shouldNotSleepOverAPacketThatWasThereBeforeTheInterest() {
         for (int repeated = 0; repeated < 5; repeated++) {
-            right.connection().receiveInterest(false);
+            right().connection().receiveInterest(false);
             PacketSeries series = oneSmall(0);
             PacketReceiver receiver = readWhenCalled(series);
-            assertTrue(new PacketSender(left.link(0), series).step());
+            assertTrue(new PacketSender(left().link(0), series).step());
             settle();
-            right.connection().receiveInterest(true);
-            sleepUntil(right, receiver::isDone);
+            right().connection().receiveInterest(true);
+            sleepUntil(right(), receiver::isDone);
         }
     }
 
     @Test
-    void shouldBeWokenByAPacket() {
+    default void shouldBeWokenByAPacket() {
         for (int link = 0; link < linkCount(); link++) {
             for (int repeated = 0; repeated < 20; repeated++) {
                 PacketSeries series = oneSmall(link);
-                PacketReceiver receiver = new PacketReceiver(right.link(link), series);
-                right.whenReadable = receiver::step;
-                PacketSender sender = new PacketSender(left.link(link), series);
+                PacketReceiver receiver = new PacketReceiver(right().link(link), series);
+                right().whenReadable = receiver::step;
+                PacketSender sender = new PacketSender(left().link(link), series);
                 Thread other = afterAWhile(repeated, () -> {
-                    while (!sender.step() || left.demands.isHeld()) {
-                        left.poll();
+                    while (!sender.step() || left().demands.isHeld()) {
+                        left().poll();
                     }
                 });
-                sleepUntil(right, receiver::isDone);
+                sleepUntil(right(), receiver::isDone);
                 while (other.isAlive()) {
-                    right.poll(); // the sender may wait for an answer of the network's
+                    right().poll(); // the sender may wait for an answer of the network's
                 }
                 join(other);
             }
@@ -173,37 +175,38 @@ abstract class ProgressContract extends PostingContract {
     }
 
     @Test
-    void shouldDemandNothingOnceNothingIsOutstanding() {
+    default void shouldDemandNothingOnceNothingIsOutstanding() {
         for (int link = 0; link < linkCount(); link++) {
-            PacketSeries series = PacketSeries.random(left.link(link).capabilities(), 50, 3000, link);
-            transfer(new PacketSender(left.link(link), series), new PacketReceiver(right.link(link), series));
+            PacketSeries series = PacketSeries.random(left().link(link).capabilities(), 50, 3000, link);
+            drive(transfer(
+                    new PacketSender(left().link(link), series), new PacketReceiver(right().link(link), series)));
         }
-        drive(() -> !left.demands.isHeld() && !right.demands.isHeld());
+        drive(() -> !left().demands.isHeld() && !right().demands.isHeld());
     }
 
     @Test
-    void shouldBeWokenByRoom() {
+    default void shouldBeWokenByRoom() {
         for (int link = 0; link < linkCount(); link++) {
             for (int repeated = 0; repeated < 2; repeated++) {
-                int[] sizes = new int[left.link(link).capabilities().bufferMode() == BufferMode.STATIC ? 300 : 24];
-                java.util.Arrays.fill(sizes, 1 << 20);
-                PacketSeries series = PacketSeries.of(left.link(link).capabilities(), sizes);
-                PacketSender sender = new PacketSender(left.link(link), series);
-                PacketReceiver receiver = new PacketReceiver(right.link(link), series);
+                int[] sizes = new int[left().link(link).capabilities().bufferMode() == BufferMode.STATIC ? 300 : 24];
+                Arrays.fill(sizes, 1 << 20);
+                PacketSeries series = PacketSeries.of(left().link(link).capabilities(), sizes);
+                PacketSender sender = new PacketSender(left().link(link), series);
+                PacketReceiver receiver = new PacketReceiver(right().link(link), series);
                 Thread other = afterAWhile(repeated, () -> {
                     while (!receiver.isDone()) {
-                        right.poll();
+                        right().poll();
                         receiver.step();
                     }
                 });
                 while (!sender.step()) {
                     long startNs = System.nanoTime();
-                    left.sleep(LONG_SLEEP_NS);
+                    left().sleep(LONG_SLEEP_NS);
                     assertTrue(System.nanoTime() - startNs < LONG_SLEEP_NS, "room did not end the sleep");
-                    left.poll();
+                    left().poll();
                 }
                 while (other.isAlive()) {
-                    left.poll(); // bytes that the system had not taken at the end leave in polls
+                    left().poll(); // bytes that the system had not taken at the end leave in polls
                 }
                 join(other);
             }
@@ -211,35 +214,35 @@ abstract class ProgressContract extends PostingContract {
     }
 
     @Test
-    void shouldBeWokenWhenThePeerFinishes() {
-        Thread other = afterAWhile(3, () -> left.connection().finish());
-        sleepUntil(right, () -> right.lossCount > 0);
+    default void shouldBeWokenWhenThePeerFinishes() {
+        Thread other = afterAWhile(3, () -> left().connection().finish());
+        sleepUntil(right(), () -> right().lossCount > 0);
         join(other);
-        assertTrue(right.lossWasOrderly, right.lossReason);
+        assertTrue(right().lossWasOrderly, right().lossReason);
     }
 
     @Test
-    void shouldBeWokenWhenThePeerCloses() {
+    default void shouldBeWokenWhenThePeerCloses() {
         Thread other = afterAWhile(3, () -> {
-            left.connection().close();
-            while (right.lossCount == 0) {
-                left.poll(); // closing may need further polls
+            left().connection().close();
+            while (right().lossCount == 0) {
+                left().poll(); // closing may need further polls
             }
         });
-        sleepUntil(right, () -> right.lossCount > 0);
+        sleepUntil(right(), () -> right().lossCount > 0);
         join(other);
-        assertFalse(right.lossReason.isBlank());
-        assertFalse(right.seenAtLoss.isBlank());
+        assertFalse(right().lossReason.isBlank());
+        assertFalse(right().seenAtLoss.isBlank());
     }
 
     @Test
-    void shouldBeWokenByTheReactorsWakeUp() {
+    default void shouldBeWokenByTheReactorsWakeUp() {
         AtomicBoolean woken = new AtomicBoolean();
         Thread other = afterAWhile(3, () -> {
             woken.set(true);
-            right.reactor.wakeUp();
+            right().reactor.wakeUp();
         });
-        sleepUntil(right, woken::get);
+        sleepUntil(right(), woken::get);
         join(other);
     }
 

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: one thread at a time, except for the two halves of the links and for what {@link Reactor} allows.
  */
-final class SpiEnd implements ConnectionListener, AutoCloseable {
+public final class SpiEnd implements ConnectionListener, AutoCloseable {
     private static final byte[] SECRET = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 
     private static final long LONG_SLEEP_NS = 30_000_000_000L;

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A call that finds its connection cut by a fault gives the same reason as the loss, which is told a moment later. */
-class CutConnectionTest extends SpiContract {
+class CutConnectionTest extends AbstractSpiTest {
     private final LoopFabric fabric = new LoopFabric();
     private final Faults cut =
             new Faults(1, Map.of(new Faults.Direction(1, 2), new DirectionFaults(0, 0, 0, 0, 1_000_000)));

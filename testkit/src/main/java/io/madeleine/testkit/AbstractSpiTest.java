@@ -3,30 +3,38 @@ package io.madeleine.testkit;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The set-up of all contract tests of the SPI: two processes of a session, simulated in one JVM, with one connection.
+ * The state of a test of the SPI: two processes of a session, simulated in one JVM, with one connection. A test that
+ * needs only some parts of the contract extends this class and names the parts:
+ *
+ * {@snippet lang=java :
+ * class TinyContractTest extends AbstractSpiTest implements LinkContract, ConnectingContract {
+ *     @Override
+ *     protected ProtocolModule newDriver(Path directory) {
+ *         return new TinyPmm(directory);
+ *     }
+ * }
+ * }
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class SpiContract {
-    static final long PATIENCE_NS = 20_000_000_000L;
-
-    /** So many polls settle what was sent, also if the thread is held up meanwhile. */
-    private static final int LEAST_ROUNDS = 100;
-
+public abstract class AbstractSpiTest implements SpiFixture {
     @TempDir
     Path directory;
 
     SpiEnd left;
     SpiEnd right;
     private String sessionId = "";
+
+    /** For the tests of families. */
+    protected AbstractSpiTest() {}
 
     /**
      * Creates the driver of one process.
@@ -38,6 +46,34 @@ abstract class SpiContract {
     /** Called after everything is closed; a subclass may check here that nothing was left behind. */
     protected void afterwards() {}
 
+    /**
+     * Whether a connection that is closed without {@code finish} looks orderly to the peer; by default either is
+     * accepted.
+     */
+    protected Optional<Boolean> closingIsOrderly() {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<Boolean> expectedOrderOfClosing() {
+        return closingIsOrderly();
+    }
+
+    @Override
+    public SpiEnd left() {
+        return left;
+    }
+
+    @Override
+    public SpiEnd right() {
+        return right;
+    }
+
+    @Override
+    public SpiEnd newEnd(long id) {
+        return new SpiEnd(newDriver(directory), sessionId, id);
+    }
+
     @BeforeEach
     void open() {
         sessionId = "contract-" + Long.toHexString(System.nanoTime());
@@ -46,11 +82,7 @@ abstract class SpiContract {
         connect(left, right);
     }
 
-    SpiEnd newEnd(long id) {
-        return new SpiEnd(newDriver(directory), sessionId, id);
-    }
-
-    void connect(SpiEnd one, SpiEnd other) {
+    private void connect(SpiEnd one, SpiEnd other) {
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         CompletableFuture<ProtocolConnection> ofOne = one.connect(other, true, deadlineNs);
         CompletableFuture<ProtocolConnection> ofOther = other.connect(one, false, deadlineNs);
@@ -65,40 +97,5 @@ abstract class SpiContract {
         right.close();
         other.join();
         afterwards();
-    }
-
-    int linkCount() {
-        return left.connection().links().size();
-    }
-
-    /** Polls both processes until the condition is met. */
-    void drive(BooleanSupplier met) {
-        long deadlineNs = System.nanoTime() + PATIENCE_NS;
-        while (!met.getAsBoolean()) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                throw new ContractViolation("no progress: the condition was not met within "
-                        + PATIENCE_NS / 1_000_000_000 + " s of polling both ends");
-            }
-            left.poll();
-            right.poll();
-        }
-    }
-
-    /** Polls both processes for a while, so that everything sent should have arrived. */
-    void settle() {
-        long untilNs = System.nanoTime() + 20_000_000;
-        for (int rounds = 0; rounds < LEAST_ROUNDS || System.nanoTime() - untilNs < 0; rounds++) {
-            left.poll();
-            right.poll();
-        }
-    }
-
-    /** Sends a series from left to right over a link and receives it. */
-    void transfer(PacketSender sender, PacketReceiver receiver) {
-        drive(() -> {
-            boolean sent = sender.step();
-            receiver.step();
-            return sent && receiver.isDone();
-        });
     }
 }
