@@ -1,6 +1,9 @@
 package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.start;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -19,14 +22,14 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the session's arenas: their memory is freed when no message needs it any more. */
-abstract class ArenaContract extends CompletionLossContract {
+public interface ArenaContract extends MessageFixture {
     /** More bytes than a network buffers while its peer receives nothing. */
-    private static final int MUCH = 24 << 20;
+    int MUCH = 24 << 20;
 
-    private static final byte FILL = 7;
+    byte FILL = 7;
 
     @Test
-    void shouldSendWhatIsOnItsWayBeforeItsArenaIsClosed() {
+    default void shouldSendWhatIsOnItsWayBeforeItsArenaIsClosed() {
         open(2);
         Arena arena = sessions().session(0).newArena();
         MemorySegment block = arena.allocate(MUCH).fill(FILL);
@@ -47,7 +50,7 @@ abstract class ArenaContract extends CompletionLossContract {
     }
 
     @Test
-    void shouldReceiveWhatIsAskedForBeforeItsArenaIsClosed() {
+    default void shouldReceiveWhatIsAskedForBeforeItsArenaIsClosed() {
         open(2);
         Arena arena = sessions().session(1).newArena();
         MemorySegment target = arena.allocate(MUCH);
@@ -66,7 +69,7 @@ abstract class ArenaContract extends CompletionLossContract {
     }
 
     @Test
-    void shouldKeepMemoryBeyondTheSession() {
+    default void shouldKeepMemoryBeyondTheSession() {
         open(2);
         List<MemorySegment> kept = new ArrayList<>();
         for (int bytes : new int[] {1, 100_000, 2 << 20}) {
@@ -95,7 +98,7 @@ abstract class ArenaContract extends CompletionLossContract {
     }
 
     @Test
-    void shouldHaveMemoryThatPeersCanReachOrOrdinaryMemory() {
+    default void shouldHaveMemoryThatPeersCanReachOrOrdinaryMemory() {
         open(2);
         try (Arena arena = sessions().session(0).newArena()) {
             for (int bytes : new int[] {1, 100_000}) {

@@ -2,13 +2,20 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.AsymmetricMessageException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
-import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -16,61 +23,58 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the mirror: an unpack that differs from the pack is an error in time, and does no damage. */
-abstract class AsymmetryContract extends BlocksContract {
-    private static final int SMALL = 40;
-    private static final int MIDDLE = 6000;
-    private static final int LARGE = 3 << 20;
+public interface AsymmetryContract extends MessageFixture {
+    int SMALL = 40;
+    int MIDDLE = 6000;
+    int LARGE = 3 << 20;
 
-    /** A block as one end sees it. */
-    private record Item(int bytes, ReceiveMode mode) {}
-
-    private static Item cheaper(int bytes) {
-        return new Item(bytes, CHEAPER);
+    private static ModedBlock cheaper(int bytes) {
+        return new ModedBlock(bytes, CHEAPER);
     }
 
-    private static Item express(int bytes) {
-        return new Item(bytes, EXPRESS);
+    private static ModedBlock express(int bytes) {
+        return new ModedBlock(bytes, EXPRESS);
     }
 
-    private static Item[] items(Item... items) {
+    private static ModedBlock[] items(ModedBlock... items) {
         return items;
     }
 
     /** Unpacks other blocks than were packed: the receiver gets an error, and both ends continue. */
-    private void expectError(Item[] packed, Item[] unpacked) {
+    private void expectError(ModedBlock[] packed, ModedBlock[] unpacked) {
         open(2);
         for (int repeated = 0; repeated < 2; repeated++) {
             together(
                     () -> {
                         try (OutgoingMessage out = channel(0).beginPacking(1)) {
-                            for (Item item : packed) {
-                                out.pack(block(1, item.bytes), SendMode.CHEAPER, item.mode);
+                            for (ModedBlock item : packed) {
+                                out.pack(block(1, item.bytes()), SendMode.CHEAPER, item.mode());
                             }
                             out.endPacking();
                         }
                     },
                     () -> {
                         AsymmetricMessageException thrown =
-                                assertThrows(AsymmetricMessageException.class, () -> unpackAll(unpacked));
+                                assertThrows(AsymmetricMessageException.class, () -> unpackItems(unpacked));
                         assertSays("from rank 0 to rank 1 on channel default", thrown);
-                        assertSays(setup.selfDescribed() ? "" : "madeleine.debug.self-described = true", thrown);
+                        assertSays(setup().selfDescribed() ? "" : "madeleine.debug.self-described = true", thrown);
                     });
         }
         checkUsable(0, 1);
         close();
     }
 
-    private void unpackAll(Item[] unpacked) {
+    private void unpackItems(ModedBlock[] unpacked) {
         try (IncomingMessage in = channel(1).beginUnpacking()) {
-            for (Item item : unpacked) {
-                in.unpack(block(item.bytes), SendMode.CHEAPER, item.mode);
+            for (ModedBlock item : unpacked) {
+                in.unpack(block(item.bytes()), SendMode.CHEAPER, item.mode());
             }
             in.endUnpacking();
         }
     }
 
     @Test
-    void shouldNoticeThatLessWasPacked() {
+    default void shouldNoticeThatLessWasPacked() {
         for (int bytes : new int[] {SMALL, MIDDLE, LARGE}) {
             expectError(items(cheaper(bytes)), items(cheaper(bytes), cheaper(SMALL)));
             expectError(items(cheaper(SMALL), cheaper(bytes)), items(cheaper(SMALL), cheaper(bytes), cheaper(LARGE)));
@@ -80,7 +84,7 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldNoticeThatLessWasPackedWhileItWaitsForAnExpressBlock() {
+    default void shouldNoticeThatLessWasPackedWhileItWaitsForAnExpressBlock() {
         for (int bytes : new int[] {SMALL, MIDDLE, LARGE}) {
             expectError(items(cheaper(bytes)), items(cheaper(bytes), express(SMALL)));
             expectError(items(cheaper(bytes)), items(cheaper(bytes), express(LARGE)));
@@ -90,7 +94,7 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldNoticeThatMoreWasPacked() {
+    default void shouldNoticeThatMoreWasPacked() {
         for (int bytes : new int[] {SMALL, MIDDLE, LARGE}) {
             expectError(items(cheaper(bytes), cheaper(SMALL)), items(cheaper(bytes)));
             expectError(items(cheaper(SMALL), cheaper(bytes)), items(cheaper(SMALL)));
@@ -101,7 +105,7 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldNoticeAnotherOrder() {
+    default void shouldNoticeAnotherOrder() {
         expectError(items(cheaper(SMALL), cheaper(LARGE)), items(cheaper(LARGE), cheaper(SMALL), cheaper(1)));
         expectError(items(express(SMALL), cheaper(LARGE), cheaper(5)), items(cheaper(LARGE), express(SMALL + 6)));
         expectError(
@@ -110,7 +114,7 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldNoticeOtherSizes() {
+    default void shouldNoticeOtherSizes() {
         expectError(items(cheaper(LARGE)), items(cheaper(SMALL)));
         expectError(items(cheaper(SMALL)), items(cheaper(LARGE)));
         expectError(items(cheaper(LARGE)), items(express(SMALL)));
@@ -121,8 +125,8 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldNameTheBlockWhenBlocksDescribeThemselves() {
-        if (!setup.selfDescribed()) {
+    default void shouldNameTheBlockWhenBlocksDescribeThemselves() {
+        if (!setup().selfDescribed()) {
             return;
         }
         open(2);
@@ -150,13 +154,13 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldNameAMissingOrSurplusBlockWhenBlocksDescribeThemselves() {
-        assumeTrue(setup.selfDescribed(), "without descriptors an error does not name blocks");
+    default void shouldNameAMissingOrSurplusBlockWhenBlocksDescribeThemselves() {
+        assumeTrue(setup().selfDescribed(), "without descriptors an error does not name blocks");
         open(2);
         for (int bytes : new int[] {0, SMALL, MIDDLE, LARGE}) {
             for (boolean asynchronously : new boolean[] {false, true}) {
-                Item[] one = items(cheaper(SMALL));
-                Item[] two = items(cheaper(SMALL), cheaper(bytes));
+                ModedBlock[] one = items(cheaper(SMALL));
+                ModedBlock[] two = items(cheaper(SMALL), cheaper(bytes));
                 AsymmetricMessageException surplus = exchangeInVain(two, one, asynchronously);
                 assertSays("block 1 of " + bytes + " bytes, CHEAPER/CHEAPER", surplus);
                 assertSays("which the receiver did not unpack", surplus);
@@ -168,40 +172,41 @@ abstract class AsymmetryContract extends BlocksContract {
         checkUsable(0, 1);
     }
 
-    private AsymmetricMessageException exchangeInVain(Item[] packed, Item[] unpacked, boolean asynchronously) {
+    private AsymmetricMessageException exchangeInVain(
+            ModedBlock[] packed, ModedBlock[] unpacked, boolean asynchronously) {
         AtomicReference<AsymmetricMessageException> seen = new AtomicReference<>();
         together(
                 () -> {
                     try (OutgoingMessage out = channel(0).beginPacking(1)) {
-                        for (Item item : packed) {
-                            out.pack(block(1, item.bytes), SendMode.CHEAPER, item.mode);
+                        for (ModedBlock item : packed) {
+                            out.pack(block(1, item.bytes()), SendMode.CHEAPER, item.mode());
                         }
                         out.endPacking();
                     }
                 },
                 () -> seen.set(assertThrows(AsymmetricMessageException.class, () -> {
                     if (asynchronously) {
-                        unpackAllAsynchronously(unpacked);
+                        unpackItemsAsynchronously(unpacked);
                     } else {
-                        unpackAll(unpacked);
+                        unpackItems(unpacked);
                     }
                 })));
         return Objects.requireNonNull(seen.get());
     }
 
-    private void unpackAllAsynchronously(Item[] unpacked) {
+    private void unpackItemsAsynchronously(ModedBlock[] unpacked) {
         try (IncomingMessage in = channel(1).beginUnpacking()) {
-            for (Item item : unpacked) {
-                in.unpack(block(item.bytes), SendMode.CHEAPER, item.mode);
+            for (ModedBlock item : unpacked) {
+                in.unpack(block(item.bytes()), SendMode.CHEAPER, item.mode());
             }
             in.endUnpackingAsync().await();
         }
     }
 
     @Test
-    void shouldTellAThreadThatLeavesTheLeadToAnother() {
-        for (Item awaited : items(express(SMALL), express(MIDDLE))) {
-            open(setup.sessions(2).channel("default", "network").channel("other", "network"));
+    default void shouldTellAThreadThatLeavesTheLeadToAnother() {
+        for (ModedBlock awaited : items(express(SMALL), express(MIDDLE))) {
+            open(setup().sessions(2).channel("default", "network").channel("other", "network"));
             CompletableFuture<Void> leader =
                     start(() -> receive(sessions().session(1).channel("other"), 1, SMALL));
             pause(5); // the leader leads
@@ -214,7 +219,8 @@ abstract class AsymmetryContract extends BlocksContract {
                             out.endPacking();
                         }
                     },
-                    () -> assertThrows(AsymmetricMessageException.class, () -> unpackAll(items(express(4), awaited))));
+                    () -> assertThrows(
+                            AsymmetricMessageException.class, () -> unpackItems(items(express(4), awaited))));
             send(sessions().session(0).channel("other"), 1, 1, SMALL);
             join(leader);
             close();
@@ -222,7 +228,7 @@ abstract class AsymmetryContract extends BlocksContract {
     }
 
     @Test
-    void shouldFailTheSameWayAgainUntilItIsClosed() {
+    default void shouldFailTheSameWayAgainUntilItIsClosed() {
         open(2);
         together(() -> send(channel(0), 1, 1, SMALL), () -> {
             try (IncomingMessage in = channel(1).beginUnpacking()) {

@@ -1,5 +1,9 @@
 package io.madeleine.testkit.messages;
 
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,112 +25,63 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** The contract of blocks: every size, mode and kind of memory. */
-abstract class BlocksContract extends MessageContract {
-    private static final int LARGE_BYTES = 1 << 20;
-    private static final int VERY_LARGE_BYTES = 16 << 20;
-
-    /** Networks treat smaller blocks of the session's memory like others. */
-    private static final int SESSION_FROM_BYTES = 4096;
-
-    private static final List<SendMode> SEND_MODES = List.of(SendMode.values());
-    private static final List<ReceiveMode> RECEIVE_MODES = List.of(ReceiveMode.values());
-
-    /** The kind of memory of a block. */
-    private enum Memory {
-        HEAP,
-        CONFINED,
-        SHARED,
-        SESSION;
-
-        MemorySegment allocate(Arena confined, Arena session, long bytes) {
-            return switch (this) {
-                case HEAP -> MemorySegment.ofArray(new byte[(int) bytes]);
-                case CONFINED -> confined.allocate(Math.max(1, bytes), 8).asSlice(0, bytes);
-                case SHARED -> block(bytes);
-                case SESSION -> session.allocate(bytes);
-            };
-        }
-
-        /**
-         * Whether this kind of memory is treated specially for this size, and the test does not need too much of it.
-         */
-        boolean isWorthTrying(int bytes) {
-            return this != SESSION || bytes >= SESSION_FROM_BYTES && bytes < VERY_LARGE_BYTES;
-        }
-    }
-
-    /** A block of a message as both ends know it. */
-    private record Shape(int number, int bytes, Memory memory, SendMode send, ReceiveMode receive) {}
-
-    private static List<Shape> allShapes(boolean large) {
-        List<Shape> shapes = new ArrayList<>();
-        for (SendMode send : SendMode.values()) {
-            for (ReceiveMode receive : ReceiveMode.values()) {
-                for (Memory memory : Memory.values()) {
-                    for (int bytes : SIZES) {
-                        if (bytes >= LARGE_BYTES == large && memory.isWorthTrying(bytes)) {
-                            shapes.add(new Shape(shapes.size(), bytes, memory, send, receive));
-                        }
-                    }
-                }
-            }
-        }
-        return shapes;
-    }
+public interface BlocksContract extends MessageFixture {
+    List<SendMode> SEND_MODES = List.of(SendMode.values());
+    List<ReceiveMode> RECEIVE_MODES = List.of(ReceiveMode.values());
 
     /**
      * Packs the blocks and ends the message. SAFER blocks are overwritten after pack; LATER blocks get their content
      * just before the end.
      */
-    private static void pack(OutgoingMessage out, Arena session, List<Shape> shapes) {
+    private static void pack(OutgoingMessage out, Arena session, List<BlockShape> shapes) {
         try (Arena confined = Arena.ofConfined()) {
             List<MemorySegment> later = new ArrayList<>();
-            List<Shape> laterShapes = new ArrayList<>();
-            for (Shape shape : shapes) {
-                MemorySegment block = shape.memory.allocate(confined, session, shape.bytes);
-                if (shape.send == SendMode.LATER) {
+            List<BlockShape> laterShapes = new ArrayList<>();
+            for (BlockShape shape : shapes) {
+                MemorySegment block = shape.memory().allocate(confined, session, shape.bytes());
+                if (shape.send() == SendMode.LATER) {
                     block.fill((byte) 0x5A);
-                    out.pack(block, shape.send, shape.receive);
+                    out.pack(block, shape.send(), shape.receive());
                     later.add(block);
                     laterShapes.add(shape);
                 } else {
-                    Pattern.fill(shape.number, block);
-                    out.pack(block, shape.send, shape.receive);
-                    if (shape.send == SendMode.SAFER) {
+                    Pattern.fill(shape.number(), block);
+                    out.pack(block, shape.send(), shape.receive());
+                    if (shape.send() == SendMode.SAFER) {
                         block.fill((byte) 0xA5);
                     }
                 }
             }
             for (int i = 0; i < later.size(); i++) {
-                Pattern.fill(laterShapes.get(i).number, later.get(i));
+                Pattern.fill(laterShapes.get(i).number(), later.get(i));
             }
             out.endPacking();
         }
     }
 
-    private static void unpack(IncomingMessage in, Arena session, List<Shape> shapes) {
+    private static void unpack(IncomingMessage in, Arena session, List<BlockShape> shapes) {
         try (Arena confined = Arena.ofConfined()) {
             List<MemorySegment> blocks = new ArrayList<>();
-            for (Shape shape : shapes) {
-                MemorySegment block = shape.memory.allocate(confined, session, shape.bytes);
-                in.unpack(block, shape.send, shape.receive);
-                if (shape.receive == ReceiveMode.EXPRESS) {
-                    Pattern.check(shape.number, block);
+            for (BlockShape shape : shapes) {
+                MemorySegment block = shape.memory().allocate(confined, session, shape.bytes());
+                in.unpack(block, shape.send(), shape.receive());
+                if (shape.receive() == ReceiveMode.EXPRESS) {
+                    Pattern.check(shape.number(), block);
                 }
                 blocks.add(block);
             }
             in.endUnpacking();
             for (int i = 0; i < blocks.size(); i++) {
-                Pattern.check(shapes.get(i).number, blocks.get(i));
+                Pattern.check(shapes.get(i).number(), blocks.get(i));
             }
         }
     }
 
-    private void carry(List<List<Shape>> messages) {
+    private void carry(List<List<BlockShape>> messages) {
         together(
                 () -> {
                     try (Arena session = sessions().session(0).newArena()) {
-                        for (List<Shape> message : messages) {
+                        for (List<BlockShape> message : messages) {
                             try (OutgoingMessage out = channel(0).beginPacking(1)) {
                                 pack(out, session, message);
                             }
@@ -135,7 +90,7 @@ abstract class BlocksContract extends MessageContract {
                 },
                 () -> {
                     try (Arena session = sessions().session(1).newArena()) {
-                        for (List<Shape> message : messages) {
+                        for (List<BlockShape> message : messages) {
                             try (IncomingMessage in = channel(1).beginUnpacking()) {
                                 unpack(in, session, message);
                             }
@@ -145,43 +100,42 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldCarryEverySizeInEveryModeAndMemory() {
+    default void shouldCarryEverySizeInEveryModeAndMemory() {
         open(2);
-        carry(allShapes(false).stream().map(List::of).toList());
+        carry(BlockShape.all(false).stream().map(List::of).toList());
     }
 
     @Test
-    void shouldCarryLargeBlocksInEveryModeAndMemory() {
+    default void shouldCarryLargeBlocksInEveryModeAndMemory() {
         open(2);
-        carry(allShapes(true).stream()
-                .filter(shape ->
-                        shape.bytes < VERY_LARGE_BYTES || !setup.selfDescribed() && shape.memory != Memory.HEAP)
+        carry(BlockShape.all(true).stream()
+                .filter(shape -> !shape.isVeryLarge() || !setup().selfDescribed() && shape.memory() != BlockMemory.HEAP)
                 .map(List::of)
                 .toList());
     }
 
     @Test
-    void shouldCarryBlocksOfAllKindsInOneMessage() {
+    default void shouldCarryBlocksOfAllKindsInOneMessage() {
         open(2);
-        List<List<Shape>> messages = new ArrayList<>();
+        List<List<BlockShape>> messages = new ArrayList<>();
         for (int seed = 0; seed < 6; seed++) {
-            List<Shape> shuffled = new ArrayList<>(allShapes(false));
+            List<BlockShape> shuffled = new ArrayList<>(BlockShape.all(false));
             Collections.shuffle(shuffled, new Random(seed));
             messages.add(shuffled.subList(0, 60));
             // without LATER blocks, after which the sender records everything
             messages.add(shuffled.stream()
-                    .filter(shape -> shape.send != SendMode.LATER)
+                    .filter(shape -> shape.send() != SendMode.LATER)
                     .limit(60)
                     .toList());
         }
-        messages.add(allShapes(true).stream()
-                .filter(shape -> shape.bytes < VERY_LARGE_BYTES)
+        messages.add(BlockShape.all(true).stream()
+                .filter(shape -> !shape.isVeryLarge())
                 .toList());
         carry(messages);
     }
 
     @Test
-    void shouldPassTheArrayOfUnpredictableSizeOfFigureOne() {
+    default void shouldPassTheArrayOfUnpredictableSizeOfFigureOne() {
         open(2);
         int[] lengths = {0, 1, 27, 28, 1000, 100_000, 3};
         together(
@@ -213,7 +167,7 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldCarryTypedValues() {
+    default void shouldCarryTypedValues() {
         open(2);
         String text = "Grüße, Madeleine \uD83E\uDDC1".repeat(50);
         together(
@@ -273,7 +227,7 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldCarryMessagesWithoutBlocksAndBlocksWithoutBytes() {
+    default void shouldCarryMessagesWithoutBlocksAndBlocksWithoutBytes() {
         open(2);
         together(
                 () -> {
@@ -301,7 +255,7 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldTakePartsOfBlocks() {
+    default void shouldTakePartsOfBlocks() {
         open(2);
         together(
                 () -> {
@@ -334,7 +288,7 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldCarryMessagesOfManyBlocks() {
+    default void shouldCarryMessagesOfManyBlocks() {
         open(2);
         int count = 10_000;
         for (ReceiveMode mode : ReceiveMode.values()) {
@@ -362,7 +316,7 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldKeepTheOrderOfMessages() {
+    default void shouldKeepTheOrderOfMessages() {
         open(2);
         int count = 5000;
         together(
@@ -388,7 +342,7 @@ abstract class BlocksContract extends MessageContract {
     }
 
     @Test
-    void shouldLetBlocksBeUsedAgainWhenPackingHasEnded() {
+    default void shouldLetBlocksBeUsedAgainWhenPackingHasEnded() {
         open(2);
         int[] sizes = {100, 9000, 300_000};
         together(

@@ -2,6 +2,16 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.closeOnceNobodyIsInside;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -23,20 +33,22 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** The contract of messages that end early: abort, discard, freed memory, deadlines, interrupts. */
-abstract class EndingContract extends MirrorContract {
-    private static final int[][] SHAPES = {{}, {8}, {8, 200}, {6000}, {200, 70_000}, {4 << 20}, {8, 4 << 20, 8}};
-
+public interface EndingContract extends MessageFixture {
     /** More bytes than any network buffers. */
-    private static final int HUGE = 24 << 20;
+    int HUGE = 24 << 20;
 
-    private static final int LARGE = 4 << 20;
+    int LARGE = 4 << 20;
+
+    private static int[][] shapes() {
+        return new int[][] {{}, {8}, {8, 200}, {6000}, {200, 70_000}, {4 << 20}, {8, 4 << 20, 8}};
+    }
 
     // ---- abort
 
     @Test
-    void shouldTellTheReceiverOfAnAbortInAnyPlace() {
+    default void shouldTellTheReceiverOfAnAbortInAnyPlace() {
         open(2);
-        for (int[] shape : SHAPES) {
+        for (int[] shape : shapes()) {
             for (SendMode mode : SendMode.values()) {
                 together(
                         () -> {
@@ -66,7 +78,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldAbortABlockThatIsHalfSent() {
+    default void shouldAbortABlockThatIsHalfSent() {
         open(2);
         for (int repeated = 0; repeated < 3; repeated++) {
             CompletableFuture<Void> aborted = new CompletableFuture<>();
@@ -100,9 +112,9 @@ abstract class EndingContract extends MirrorContract {
     // ---- discard
 
     @Test
-    void shouldDiscardTheRestInAnyPlace() {
+    default void shouldDiscardTheRestInAnyPlace() {
         open(2);
-        for (int[] shape : SHAPES) {
+        for (int[] shape : shapes()) {
             for (int unpacked = 0; unpacked <= shape.length; unpacked++) {
                 int count = unpacked;
                 together(
@@ -126,7 +138,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldDiscardAMessageThatIsStillBeingSent() {
+    default void shouldDiscardAMessageThatIsStillBeingSent() {
         open(2);
         together(
                 () -> {
@@ -155,7 +167,7 @@ abstract class EndingContract extends MirrorContract {
     // ---- freed memory
 
     @Test
-    void shouldFailAtBothEndsWhenMemoryInFlightIsFreed() {
+    default void shouldFailAtBothEndsWhenMemoryInFlightIsFreed() {
         open(2);
         for (int bytes : new int[] {300, 9000, HUGE}) {
             together(
@@ -186,7 +198,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldFailAtBothEndsWhenMemoryHalfSentIsFreed() {
+    default void shouldFailAtBothEndsWhenMemoryHalfSentIsFreed() {
         open(2);
         CompletableFuture<Void> freed = new CompletableFuture<>();
         together(
@@ -214,20 +226,8 @@ abstract class EndingContract extends MirrorContract {
         checkUsable(0, 1);
     }
 
-    /** Closes an arena; the JVM refuses that while a system call uses its memory. */
-    static void closeOnceNobodyIsInside(Arena arena) {
-        eventually("the arena can be closed", () -> {
-            try {
-                arena.close();
-                return true;
-            } catch (IllegalStateException _) {
-                return false;
-            }
-        });
-    }
-
     @Test
-    void shouldFailWhenFreedMemoryIsPacked() {
+    default void shouldFailWhenFreedMemoryIsPacked() {
         open(2);
         Arena arena = Arena.ofShared();
         MemorySegment gone = arena.allocate(100);
@@ -258,7 +258,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldFailAtTheReceiverWhenMemoryThatIsAwaitedIsFreed() {
+    default void shouldFailAtTheReceiverWhenMemoryThatIsAwaitedIsFreed() {
         open(2);
         for (int bytes : new int[] {300, 9000, 2 << 20}) {
             CompletableFuture<Void> mayEnd = new CompletableFuture<>();
@@ -292,7 +292,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldNotInterruptAThreadThatMovesAMessageWhoseMemoryIsFreedMeanwhile() {
+    default void shouldNotInterruptAThreadThatMovesAMessageWhoseMemoryIsFreedMeanwhile() {
         open(2);
         int rounds = 40;
         together(
@@ -329,7 +329,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldLeaveNobodyInterruptedWhoseMemoryIsFreed() {
+    default void shouldLeaveNobodyInterruptedWhoseMemoryIsFreed() {
         open(2);
         int rounds = 30;
         together(
@@ -369,7 +369,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldLeaveNobodyInterruptedWhoseMemoryIsFreedInAPackOrUnpack() {
+    default void shouldLeaveNobodyInterruptedWhoseMemoryIsFreedInAPackOrUnpack() {
         open(2);
         int rounds = 50;
         together(
@@ -430,7 +430,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldFailRatherThanHangWhenAnotherThreadEndsAMessageWithConfinedBlocks() {
+    default void shouldFailRatherThanHangWhenAnotherThreadEndsAMessageWithConfinedBlocks() {
         open(2);
         CompletableFuture<IncomingMessage> handedOver = new CompletableFuture<>();
         CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -465,7 +465,7 @@ abstract class EndingContract extends MirrorContract {
     // ---- deadlines
 
     @Test
-    void shouldKeepTheDeadlineOfEveryCallAndNameBothSides() {
+    default void shouldKeepTheDeadlineOfEveryCallAndNameBothSides() {
         open(2);
         assertNamed(
                 DeadlineExceededException.class, "rank 1", () -> channel(1).beginUnpacking(20, TimeUnit.MILLISECONDS));
@@ -493,7 +493,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldGoOnUnpackingAfterADeadline() {
+    default void shouldGoOnUnpackingAfterADeadline() {
         open(2);
         CompletableFuture<Void> started = new CompletableFuture<>();
         CompletableFuture<Void> mayPack = new CompletableFuture<>();
@@ -570,7 +570,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldRepeatAScalarAfterADeadlineWithoutTakingItTwice() {
+    default void shouldRepeatAScalarAfterADeadlineWithoutTakingItTwice() {
         open(2);
         CompletableFuture<Void> mayPack = new CompletableFuture<>();
         together(
@@ -609,7 +609,7 @@ abstract class EndingContract extends MirrorContract {
     }
 
     @Test
-    void shouldGoOnEndingAfterADeadline() {
+    default void shouldGoOnEndingAfterADeadline() {
         open(2);
         for (boolean again : new boolean[] {true, false}) {
             CompletableFuture<Void> mayReceive = new CompletableFuture<>();
@@ -655,7 +655,7 @@ abstract class EndingContract extends MirrorContract {
     // ---- interrupts
 
     @Test
-    void shouldEndWaitsWhenInterruptedAndGoOnAfterwards() {
+    default void shouldEndWaitsWhenInterruptedAndGoOnAfterwards() {
         open(2);
         CompletableFuture<Thread> waiter = new CompletableFuture<>();
         CompletableFuture<Void> interrupted = new CompletableFuture<>();
@@ -701,7 +701,7 @@ abstract class EndingContract extends MirrorContract {
     // ---- late closes
 
     @Test
-    void shouldNotHitALaterMessageOfAnotherThreadByALateClose() {
+    default void shouldNotHitALaterMessageOfAnotherThreadByALateClose() {
         open(2);
         OutgoingMessage[] out = new OutgoingMessage[2];
         IncomingMessage[] in = new IncomingMessage[2];

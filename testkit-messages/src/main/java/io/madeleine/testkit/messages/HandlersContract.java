@@ -2,6 +2,15 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,11 +27,10 @@ import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.testkit.Pattern;
+import io.madeleine.testkit.messages.TestThreads.Body;
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,40 +41,15 @@ import org.junit.jupiter.api.Test;
 /**
  * The contract of handlers: they never nest, wait for nothing but their own messages, and do no damage when they fail.
  */
-abstract class HandlersContract extends ReuseContract {
-    private static final int COUNT = 3_000;
-
-    /** The number of running handler calls, its maximum, and the number of the next message. */
-    private static final class Calls {
-        final AtomicInteger running = new AtomicInteger();
-        final AtomicInteger most = new AtomicInteger();
-        final AtomicInteger next = new AtomicInteger();
-        final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
-
-        void within(Body body) {
-            most.accumulateAndGet(running.incrementAndGet(), Math::max);
-            try {
-                body.run();
-            } catch (Throwable e) {
-                failures.add(e);
-            } finally {
-                running.decrementAndGet();
-            }
-        }
-
-        void check(int count) {
-            eventually("all messages are handled", () -> next.get() == count || !failures.isEmpty());
-            assertEquals(List.of(), List.copyOf(failures));
-            assertEquals(1, most.get(), "handlers at a time");
-        }
-    }
+public interface HandlersContract extends MessageFixture {
+    int COUNT = 3_000;
 
     @Test
-    void shouldNotNestHandlersThatLookForMore() {
+    default void shouldNotNestHandlersThatLookForMore() {
         open(2);
         Channel channel = channel(1);
         Session session = channel.session();
-        Calls calls = new Calls();
+        HandlerCalls calls = new HandlerCalls();
         try (OutgoingMessage blocked = channel.beginPacking(0)) { // makes tryBeginPacking poll
             channel.onMessage(message -> calls.within(() -> {
                 try (message) {
@@ -83,7 +66,7 @@ abstract class HandlersContract extends ReuseContract {
             calls.check(COUNT);
             blocked.packInt(1).endPacking();
         }
-        receive(channel(0), 0, new int[0], 1);
+        receiveInt(channel(0), 1);
     }
 
     private void sendInt(int value) {
@@ -93,19 +76,19 @@ abstract class HandlersContract extends ReuseContract {
         }
     }
 
-    private static void receive(Channel channel, int number, int[] sizes, int first) {
+    private static void receiveInt(Channel channel, int expected) {
         try (IncomingMessage in = channel.beginUnpacking(20, TimeUnit.SECONDS)) {
-            assertEquals(first, in.unpackInt());
-            unpackAll(in, number, sizes);
+            assertEquals(expected, in.unpackInt());
+            in.endUnpacking();
         }
     }
 
     @Test
-    void shouldNotNestHandlersThatWaitForTheirOwnMessages() {
+    default void shouldNotNestHandlersThatWaitForTheirOwnMessages() {
         open(3);
         int count = 60;
         int bytes = 40_000;
-        Calls calls = new Calls();
+        HandlerCalls calls = new HandlerCalls();
         channel(0)
                 .onMessage(message -> calls.within(() -> {
                     try (message) {
@@ -146,8 +129,8 @@ abstract class HandlersContract extends ReuseContract {
     }
 
     @Test
-    void shouldFailWaitsOfHandlersThatAreNotForTheirOwnMessagesAndSayWhatToUse() {
-        open(setup.sessions(2).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 0, 1, 15_000_000)));
+    default void shouldFailWaitsOfHandlersThatAreNotForTheirOwnMessagesAndSayWhatToUse() {
+        open(setup().sessions(2).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 0, 1, 15_000_000)));
         Channel channel = channel(1);
         Session session = channel.session();
         OutgoingMessage blocked = channel.beginPacking(0);
@@ -160,7 +143,7 @@ abstract class HandlersContract extends ReuseContract {
                 () -> session.newSignal().await(() -> false),
                 "let another thread",
                 () -> channel.newSignal().await(() -> false, 0, 20, TimeUnit.SECONDS));
-        Calls calls = new Calls();
+        HandlerCalls calls = new HandlerCalls();
         channel.onMessage(message -> calls.within(() -> {
             try (message) {
                 message.unpackInt();
@@ -181,15 +164,15 @@ abstract class HandlersContract extends ReuseContract {
         }
         blocked.packInt(7).endPacking(20, TimeUnit.SECONDS);
         blocked.close();
-        receive(channel(0), 0, new int[0], 7);
+        receiveInt(channel(0), 7);
     }
 
     @Test
-    void shouldServeOnThoughHandlersAndActionsLeaveTheirThreadInterrupted() {
+    default void shouldServeOnThoughHandlersAndActionsLeaveTheirThreadInterrupted() {
         open(2);
         int count = 4;
         int bytes = 1_000_000; // does not arrive at once
-        Calls calls = new Calls();
+        HandlerCalls calls = new HandlerCalls();
         AtomicInteger actions = new AtomicInteger();
         channel(0)
                 .onMessage(message -> calls.within(() -> {
@@ -215,10 +198,10 @@ abstract class HandlersContract extends ReuseContract {
 
     /** An interrupt ends the wait, not the handlers that run in it; the engine cannot tell which thread has set it. */
     @Test
-    void shouldHandleWholeMessagesInAWaitThatIsInterrupted() {
+    default void shouldHandleWholeMessagesInAWaitThatIsInterrupted() {
         open(2);
         int bytes = 1 << 20;
-        Calls calls = new Calls();
+        HandlerCalls calls = new HandlerCalls();
         Signal handled = channel(0).newSignal();
         AtomicReference<Thread> waiter = new AtomicReference<>();
         AtomicReference<Thread> within = new AtomicReference<>();
@@ -289,7 +272,7 @@ abstract class HandlersContract extends ReuseContract {
     }
 
     @Test
-    void shouldHarmNothingWhateverAHandlerThrows() {
+    default void shouldHarmNothingWhateverAHandlerThrows() {
         open(2);
         AtomicInteger calls = new AtomicInteger();
         AtomicInteger taken = new AtomicInteger();

@@ -2,6 +2,13 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.closeOnceNobodyIsInside;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -13,14 +20,11 @@ import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.OutgoingMessage;
-import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
-import io.madeleine.testkit.ContractViolation;
 import io.madeleine.testkit.Pattern;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -28,175 +32,61 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The contract of blocks that lie in ranges: any layout can be received into any other of the same size. */
-abstract class LayoutContract extends SendTaskContract {
-    private static final int SERIES = 120;
-    private static final int STRIDE = 240;
-    private static final int RANGE = 160;
+public interface LayoutContract extends MessageFixture {
+    int SERIES = 120;
+    int STRIDE = 240;
+    int RANGE = 160;
 
     /** More bytes than a network buffers while its peer receives nothing. */
-    private static final int MUCH = 150_000 * RANGE;
+    int MUCH = 150_000 * RANGE;
 
-    private static final int[] FREQUENT = {0, 1, 8, 111, 113, 1023, 1025, 5000, 8193};
-    private static final int[] RARE = {32_769, 65_536, 300_001, (1 << 20) + 3};
-    private static final byte BETWEEN = 0x77;
-
-    /** A block as both ends know it. */
-    private record Shape(int number, int bytes, SendMode send, ReceiveMode receive) {
-        @SuppressWarnings("EnumOrdinal") // any of them will do
-        static Shape random(int number, Random random) {
-            int[] sizes = random.nextInt(8) == 0 ? RARE : FREQUENT;
-            return new Shape(
-                    number,
-                    sizes[random.nextInt(sizes.length)],
-                    SendMode.values()[random.nextInt(3)],
-                    ReceiveMode.values()[random.nextInt(3) == 0 ? 0 : 1]);
-        }
-    }
-
-    /** A random layout with gaps, over heap memory and other memory, and where each of its parts lies. */
-    private static final class Scattered {
-        private final int number;
-        private final List<MemorySegment> memory;
-        private final BlockLayout layout;
-
-        Scattered(int number, int bytes, Random random, Arena confined) {
-            this.number = number;
-            List<int[]> pieces = pieces(bytes, random); // bytes, stride, count
-            long[] extents = new long[2];
-            List<long[]> places = new ArrayList<>();
-            List<Integer> order = new ArrayList<>();
-            for (int i = 0; i < pieces.size(); i++) {
-                order.add(i);
-                places.add(new long[2]);
-            }
-            Collections.shuffle(order, random);
-            for (int i : order) {
-                int[] piece = pieces.get(i);
-                int where = random.nextInt(2);
-                long extent = (long) piece[1] * piece[2];
-                boolean backward = random.nextInt(4) == 0;
-                long first = extents[where] + (backward ? extent - piece[1] : 0);
-                if (backward) {
-                    piece[1] = -piece[1];
-                }
-                places.set(i, new long[] {where, first});
-                extents[where] += extent + random.nextInt(3);
-            }
-            MemorySegment heap = MemorySegment.ofArray(new byte[(int) extents[0] + 1]);
-            MemorySegment other = random.nextInt(4) == 0 ? confined.allocate(extents[1] + 1) : block(extents[1] + 1);
-            this.memory = List.of(heap.fill(BETWEEN), other.fill(BETWEEN));
-            List<BlockLayout.Part> parts = new ArrayList<>();
-            for (int i = 0; i < pieces.size(); i++) {
-                int[] piece = pieces.get(i);
-                long[] place = places.get(i);
-                parts.add(new BlockLayout.Part(memory.get((int) place[0]), place[1], piece[0], piece[1], piece[2]));
-            }
-            this.layout = BlockLayout.of(parts);
-        }
-
-        private static List<int[]> pieces(int bytes, Random random) {
-            List<int[]> pieces = new ArrayList<>();
-            int left = bytes;
-            while (left > 0) {
-                int longest = random.nextInt(3) == 0 ? left : Math.min(left, 1 + bytes / 50);
-                int range = 1 + random.nextInt(longest);
-                int count = 1 + random.nextInt(Math.min(40, left / range));
-                pieces.add(new int[] {range, range + random.nextInt(20), count});
-                left -= range * count;
-            }
-            return pieces;
-        }
-
-        /** Writes the contents of its number into the ranges, byte by byte. */
-        Scattered fill() {
-            MemorySegment flat = Pattern.fill(number, MemorySegment.ofArray(new byte[(int) layout.byteSize()]));
-            forEachRange(
-                    (segment, offset, position, bytes) -> MemorySegment.copy(flat, position, segment, offset, bytes));
-            return this;
-        }
-
-        void spoil() {
-            memory.forEach(segment -> segment.fill((byte) 0xA5));
-        }
-
-        /** Checks that the ranges have the contents and that the gaps are untouched. */
-        void check() {
-            MemorySegment flat = MemorySegment.ofArray(new byte[(int) layout.byteSize()]);
-            forEachRange((segment, offset, position, bytes) -> {
-                MemorySegment.copy(segment, offset, flat, position, bytes);
-                segment.asSlice(offset, bytes).fill(BETWEEN);
-            });
-            Pattern.check(number, flat);
-            for (MemorySegment segment : memory) {
-                MemorySegment untouched = MemorySegment.ofArray(new byte[(int) segment.byteSize()]);
-                if (segment.mismatch(untouched.fill(BETWEEN)) != -1) {
-                    throw new ContractViolation("a byte between the ranges was written: " + layout);
-                }
-            }
-        }
-
-        private interface Range {
-            void at(MemorySegment segment, long offset, long position, long bytes);
-        }
-
-        private void forEachRange(Range range) {
-            long position = 0;
-            for (int i = 0; i < layout.partCount(); i++) {
-                BlockLayout.Part part = layout.part(i);
-                for (int j = 0; j < part.count(); j++, position += part.bytes()) {
-                    range.at(part.segment(), part.offset() + j * part.strideBytes(), position, part.bytes());
-                }
-            }
-        }
-    }
-
-    private static List<Shape> series(int number, Random random) {
-        List<Shape> shapes = new ArrayList<>();
+    private static List<ScatteredShape> series(int number, Random random) {
+        List<ScatteredShape> shapes = new ArrayList<>();
         for (int count = 1 + random.nextInt(4); count > 0; count--) {
-            shapes.add(Shape.random(number + count, random));
+            shapes.add(ScatteredShape.random(number + count, random));
         }
         return shapes;
     }
 
-    private static void pack(OutgoingMessage out, List<Shape> shapes, Random random) {
+    private static void pack(OutgoingMessage out, List<ScatteredShape> shapes, Random random) {
         try (Arena confined = Arena.ofConfined()) {
-            List<Scattered> later = new ArrayList<>();
-            for (Shape shape : shapes) {
+            List<ScatteredBlock> later = new ArrayList<>();
+            for (ScatteredShape shape : shapes) {
                 if (random.nextInt(4) == 0) {
-                    out.pack(block(shape.number, shape.bytes), shape.send, shape.receive);
+                    out.pack(block(shape.number(), shape.bytes()), shape.send(), shape.receive());
                     continue;
                 }
-                Scattered block = new Scattered(shape.number, shape.bytes, random, confined);
-                if (shape.send == SendMode.LATER) {
+                ScatteredBlock block = new ScatteredBlock(shape.number(), shape.bytes(), random, confined);
+                if (shape.send() == SendMode.LATER) {
                     later.add(block);
                 } else {
                     block.fill();
                 }
-                out.pack(block.layout, shape.send, shape.receive);
-                if (shape.send == SendMode.SAFER) {
+                out.pack(block.layout(), shape.send(), shape.receive());
+                if (shape.send() == SendMode.SAFER) {
                     block.spoil();
                 }
             }
-            later.forEach(Scattered::fill);
+            later.forEach(ScatteredBlock::fill);
             out.endPacking();
         }
     }
 
-    private static void unpack(IncomingMessage in, List<Shape> shapes, Random random) {
+    private static void unpack(IncomingMessage in, List<ScatteredShape> shapes, Random random) {
         try (Arena confined = Arena.ofConfined()) {
             List<Runnable> checks = new ArrayList<>();
-            for (Shape shape : shapes) {
+            for (ScatteredShape shape : shapes) {
                 Runnable check;
                 if (random.nextInt(4) == 0) {
-                    MemorySegment block = block(shape.bytes);
-                    in.unpack(block, shape.send, shape.receive);
-                    check = () -> Pattern.check(shape.number, block);
+                    MemorySegment block = block(shape.bytes());
+                    in.unpack(block, shape.send(), shape.receive());
+                    check = () -> Pattern.check(shape.number(), block);
                 } else {
-                    Scattered block = new Scattered(shape.number, shape.bytes, random, confined);
-                    in.unpack(block.layout, shape.send, shape.receive);
+                    ScatteredBlock block = new ScatteredBlock(shape.number(), shape.bytes(), random, confined);
+                    in.unpack(block.layout(), shape.send(), shape.receive());
                     check = block::check;
                 }
-                if (shape.receive == EXPRESS) {
+                if (shape.receive() == EXPRESS) {
                     check.run();
                 } else {
                     checks.add(check);
@@ -208,7 +98,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldCarryAnyLayoutIntoAnyOther() {
+    default void shouldCarryAnyLayoutIntoAnyOther() {
         open(2);
         long seed = System.nanoTime();
         together(
@@ -261,7 +151,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldScatterWhatIsReceivedWithoutWaiting() {
+    default void shouldScatterWhatIsReceivedWithoutWaiting() {
         open(2);
         for (int bytes : new int[] {320, 4000, 160_000}) {
             BlockLayout source = strided(bytes);
@@ -282,7 +172,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldSendConfinedRangesThatWaitForTheirTurnWithAnotherThread() {
+    default void shouldSendConfinedRangesThatWaitForTheirTurnWithAnotherThread() {
         open(2);
         CompletableFuture<Void> received = new CompletableFuture<>();
         together(
@@ -313,7 +203,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldAbortAtBothEndsWhenTheMemoryOfRangesHalfSentIsFreed() {
+    default void shouldAbortAtBothEndsWhenTheMemoryOfRangesHalfSentIsFreed() {
         open(2);
         CompletableFuture<Void> freed = new CompletableFuture<>();
         together(
@@ -341,7 +231,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldFailAtTheReceiverWhenTheMemoryOfAwaitedRangesIsFreed() {
+    default void shouldFailAtTheReceiverWhenTheMemoryOfAwaitedRangesIsFreed() {
         open(2);
         together(() -> send(channel(0), 1, 1, MUCH), () -> {
             Arena arena = Arena.ofShared();
@@ -356,7 +246,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldSendRangesBeforeTheirArenaIsClosed() {
+    default void shouldSendRangesBeforeTheirArenaIsClosed() {
         open(2);
         Arena arena = sessions().session(0).newArena();
         BlockLayout source = strided(arena.allocate(MUCH / RANGE * STRIDE));
@@ -376,7 +266,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldReceiveIntoRangesBeforeTheirArenaIsClosed() {
+    default void shouldReceiveIntoRangesBeforeTheirArenaIsClosed() {
         open(2);
         Arena arena = sessions().session(1).newArena();
         BlockLayout target = strided(arena.allocate(MUCH / RANGE * STRIDE));
@@ -390,7 +280,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldGoOnWithALayoutAfterADeadline() {
+    default void shouldGoOnWithALayoutAfterADeadline() {
         open(2);
         CompletableFuture<Void> mayEnd = new CompletableFuture<>();
         together(
@@ -436,7 +326,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldRefuseALayoutOfAnotherSizeAndDropWhatIsNotWanted() {
+    default void shouldRefuseALayoutOfAnotherSizeAndDropWhatIsNotWanted() {
         open(2);
         together(
                 () -> {
@@ -461,7 +351,7 @@ abstract class LayoutContract extends SendTaskContract {
     }
 
     @Test
-    void shouldRefuseRangesThatCannotBeFilled() {
+    default void shouldRefuseRangesThatCannotBeFilled() {
         open(2);
         together(
                 () -> {

@@ -2,6 +2,15 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -28,19 +37,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /** The contract of the end of a peer and of a session. */
-abstract class LossContract extends ThreadsContract {
-    private static final int MUCH = 24 << 20;
+public interface LossContract extends MessageFixture {
+    int MUCH = 24 << 20;
 
     /**
      * The most such messages that may get lost: a network may buffer one (a socket's buffers take 36 MiB), and drop
      * another when it closes.
      */
-    private static final int MOST_SWALLOWED = 3;
+    int MOST_SWALLOWED = 3;
 
-    private static final int MOST_SMALL_SWALLOWED = 100_000;
+    int MOST_SMALL_SWALLOWED = 100_000;
 
     /** Enough time to drain everything that was sent, however busy the machine is. */
-    private static final long LONG_QUIET_NS = 10_000_000_000L;
+    long LONG_QUIET_NS = 10_000_000_000L;
 
     private static PeerFailedException assertFails(int rank, Executable call) {
         PeerFailedException thrown = assertThrows(PeerFailedException.class, call);
@@ -49,7 +58,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldFailWhoWaitsForAPeerThatDies() {
+    default void shouldFailWhoWaitsForAPeerThatDies() {
         open(2);
         together(
                 () -> assertFails(0, () -> channel(1).beginUnpacking(0)),
@@ -77,8 +86,8 @@ abstract class LossContract extends ThreadsContract {
      * network.
      */
     @Test
-    void shouldBeginNothingMoreOfAPeerOnceItHasBeenToldThatItIsGivenUp() {
-        assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
+    default void shouldBeginNothingMoreOfAPeerOnceItHasBeenToldThatItIsGivenUp() {
+        assumeTrue(!setup().selfDescribed(), "descriptions have no part in it");
         for (boolean dies : new boolean[] {false, true}) {
             for (boolean queued : new boolean[] {false, true}) {
                 open(2);
@@ -106,15 +115,15 @@ abstract class LossContract extends ThreadsContract {
                 assertFails(1, () -> channel(0).beginUnpacking(1));
                 assertFails(-1, () -> channel(0).beginUnpacking());
                 sessions().die(1);
-                join(sender);
+                awaitEnd(sender);
                 close();
             }
         }
     }
 
     @Test
-    void shouldNotWaitForAPeerThatIsGivenUpThoughOneOfItsMessagesIsOpen() {
-        assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
+    default void shouldNotWaitForAPeerThatIsGivenUpThoughOneOfItsMessagesIsOpen() {
+        assumeTrue(!setup().selfDescribed(), "descriptions have no part in it");
         open(2);
         Thread sender = Thread.ofPlatform().start(this::sendUntilItFails);
         IncomingMessage open = channel(0).beginUnpacking(1);
@@ -132,12 +141,12 @@ abstract class LossContract extends ThreadsContract {
         open.close();
         answer.close();
         sessions().die(1);
-        join(sender);
+        awaitEnd(sender);
     }
 
     /** The process that gives the other up goes on, and closes nothing. */
     @Test
-    void shouldTellAPeerThatItIsGivenUpAndNotThatTheOtherHasLeft() {
+    default void shouldTellAPeerThatItIsGivenUpAndNotThatTheOtherHasLeft() {
         open(2);
         ((SwitchedChannel) channel(0)).peerLost(1, false, "somebody says so");
         PeerFailedException told = assertFails(0, () -> channel(1).beginUnpacking(0, 20, TimeUnit.SECONDS));
@@ -156,7 +165,7 @@ abstract class LossContract extends ThreadsContract {
         }
     }
 
-    private static void join(Thread thread) {
+    private static void awaitEnd(Thread thread) {
         try {
             assertTrue(thread.join(Duration.ofSeconds(30)));
         } catch (InterruptedException e) {
@@ -178,7 +187,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldFailAMessageWhosePeerDiesInItsMiddle() {
+    default void shouldFailAMessageWhosePeerDiesInItsMiddle() {
         for (boolean asynchronous : new boolean[] {false, true}) {
             open(2);
             CompletableFuture<Void> begun = new CompletableFuture<>();
@@ -215,7 +224,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldFailWhoSendsToAPeerThatDies() {
+    default void shouldFailWhoSendsToAPeerThatDies() {
         for (boolean asynchronous : new boolean[] {false, true}) {
             open(2);
             together(
@@ -248,8 +257,8 @@ abstract class LossContract extends ThreadsContract {
 
     /** No thread reads and detects the loss before the sender fails: the failure says what the connection has seen. */
     @Test
-    void shouldTellASenderWhatWasSeenOfAPeerThatDies() {
-        assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
+    default void shouldTellASenderWhatWasSeenOfAPeerThatDies() {
+        assumeTrue(!setup().selfDescribed(), "descriptions have no part in it");
         for (boolean asynchronous : new boolean[] {false, true}) {
             open(2);
             sessions().die(1);
@@ -277,7 +286,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldFailWhoWaitsForAnExpressBlockOfAPeerThatDies() {
+    default void shouldFailWhoWaitsForAnExpressBlockOfAPeerThatDies() {
         open(2);
         together(
                 () -> {
@@ -297,7 +306,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldDeliverAllThatWasSentBeforeAPeerLeft() {
+    default void shouldDeliverAllThatWasSentBeforeAPeerLeft() {
         open(2);
         int count = 20; // more than some networks buffer
         CompletableFuture<Void> leaving = start(() -> {
@@ -322,7 +331,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldOfferMessagesBehindOneThatAnotherThreadHasOpen() {
+    default void shouldOfferMessagesBehindOneThatAnotherThreadHasOpen() {
         open(2);
         for (int i = 0; i < 2; i++) {
             OutgoingMessage out = channel(0).beginPacking(1);
@@ -346,7 +355,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldGoOnWaitingForAnyoneWhileALivePeerRemains() {
+    default void shouldGoOnWaitingForAnyoneWhileALivePeerRemains() {
         open(3);
         CompletableFuture<Void> waiting = start(() -> receive(channel(2), 4, 100, 20_000));
         pause(10);
@@ -359,7 +368,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldEndAllWaitsWhenTheSessionIsClosed() {
+    default void shouldEndAllWaitsWhenTheSessionIsClosed() {
         open(2);
         OutgoingMessage held = channel(1).beginPacking(0);
         CompletableFuture<Void> closing = start(() -> {
@@ -388,7 +397,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldSayOfCallsBehindItsCloseThatTheSessionIsClosed() {
+    default void shouldSayOfCallsBehindItsCloseThatTheSessionIsClosed() {
         for (boolean peerLeavesFirst : new boolean[] {false, true}) {
             open(2);
             OutgoingMessage out = channel(0).beginPacking(1);
@@ -431,7 +440,7 @@ abstract class LossContract extends ThreadsContract {
 
     @Test
     @Tag("measures")
-    void shouldNotWaitAtItsCloseForAThreadThatWaitsToHaveItsMessageSent() {
+    default void shouldNotWaitAtItsCloseForAThreadThatWaitsToHaveItsMessageSent() {
         open(2);
         OutgoingMessage out = channel(0).beginPacking(1);
         out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
@@ -445,7 +454,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldFinishWhatWasPromisedBeforeItCloses() {
+    default void shouldFinishWhatWasPromisedBeforeItCloses() {
         open(2);
         MemorySegment received = block(MUCH);
         together(
@@ -467,8 +476,8 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldNotCutOffTheSenderOfAMessageThatItDiscardedBeforeItCloses() {
-        open(setup.sessions(2).quiet(LONG_QUIET_NS));
+    default void shouldNotCutOffTheSenderOfAMessageThatItDiscardedBeforeItCloses() {
+        open(setup().sessions(2).quiet(LONG_QUIET_NS));
         together(
                 () -> {
                     OutgoingMessage out = channel(0).beginPacking(1);
@@ -486,7 +495,7 @@ abstract class LossContract extends ThreadsContract {
 
     @Test
     @Tag("measures")
-    void shouldNotWaitLongForTheRestOfAMessageThatItDiscardedBeforeItCloses() {
+    default void shouldNotWaitLongForTheRestOfAMessageThatItDiscardedBeforeItCloses() {
         open(2);
         OutgoingMessage out = channel(0).beginPacking(1);
         out.packInt(5);
@@ -504,7 +513,7 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
-    void shouldCloseTheSessionFromAHandler() {
+    default void shouldCloseTheSessionFromAHandler() {
         open(2);
         CompletableFuture<Void> closed = new CompletableFuture<>();
         channel(1).onMessage(message -> {

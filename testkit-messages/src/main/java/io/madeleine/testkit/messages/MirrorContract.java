@@ -1,11 +1,15 @@
 package io.madeleine.testkit.messages;
 
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.together;
+
 import io.madeleine.api.AsymmetricMessageException;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
-import io.madeleine.api.ReceiveMode;
-import io.madeleine.api.SendMode;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.testkit.ContractViolation;
 import io.madeleine.testkit.Pattern;
@@ -22,89 +26,82 @@ import org.junit.jupiter.api.Test;
  * The contract of the mirror, tested with random series: an unpack that differs from the pack is detected from the
  * message itself, or cannot be distinguished from a correct one; and the next message is correct.
  */
-abstract class MirrorContract extends AsymmetryContract {
-    private static final int SERIES = 300;
-    private static final int CHECK_BYTES = 777;
-
-    /** Sizes around the thresholds of all modules; larger ones take longer and are tested less often. */
-    private static final int[] FREQUENT = {0, 1, 4, 40, 111, 112, 113, 1000, 1024, 1025, 5000, 8191, 8192, 8193};
-
-    private static final int[] RARE = {9000, 30_000, 32_768, 32_769, 65_537, 100_000, 262_145};
+public interface MirrorContract extends MessageFixture {
+    int SERIES = 300;
+    int CHECK_BYTES = 777;
 
     /** Bounds a test that would otherwise hang; nothing is judged by it. */
-    private static final long HANGS_AFTER_SECONDS = 20;
+    long HANGS_AFTER_SECONDS = 20;
 
-    /** A block as one end sees it. */
-    private record Item(int bytes, SendMode send, ReceiveMode receive) {
-        @SuppressWarnings("EnumOrdinal") // any of them will do
-        static Item random(Random random) {
-            int[] sizes = random.nextInt(4) == 0 ? RARE : FREQUENT;
-            return new Item(
-                    sizes[random.nextInt(sizes.length)],
-                    SendMode.values()[random.nextInt(3)],
-                    ReceiveMode.values()[random.nextInt(4) == 0 ? 0 : 1]);
-        }
-    }
-
-    private static List<Item> series(Random random) {
-        List<Item> items = new ArrayList<>();
+    private static List<MirroredBlock> series(Random random) {
+        List<MirroredBlock> items = new ArrayList<>();
         for (int count = random.nextInt(6); count > 0; count--) {
-            items.add(Item.random(random));
+            items.add(MirroredBlock.random(random));
         }
         return items;
     }
 
     /** A series with one small change, or none. */
-    private static List<Item> mirror(List<Item> packed, Random random) {
-        List<Item> items = new ArrayList<>(packed);
+    private static List<MirroredBlock> mirror(List<MirroredBlock> packed, Random random) {
+        List<MirroredBlock> items = new ArrayList<>(packed);
         for (int changes = random.nextInt(4); changes > 0; changes--) {
             change(items, random);
         }
         return items;
     }
 
-    private static void change(List<Item> items, Random random) {
+    private static void change(List<MirroredBlock> items, Random random) {
         int at = random.nextInt(items.size() + 1);
         if (at == items.size()) {
-            items.add(Item.random(random));
+            items.add(MirroredBlock.random(random));
             return;
         }
-        Item item = items.get(at);
+        MirroredBlock item = items.get(at);
         switch (random.nextInt(7)) {
             case 0 -> items.remove(at);
-            case 1 -> items.add(at, Item.random(random));
-            case 2 -> items.set(at, new Item(item.bytes + 1, item.send, item.receive));
-            case 3 -> items.set(at, new Item(Math.max(0, item.bytes - 1), item.send, item.receive));
-            case 4 -> items.set(at, new Item(Item.random(random).bytes, item.send, item.receive));
-            case 5 -> items.set(at, new Item(item.bytes, Item.random(random).send, Item.random(random).receive));
+            case 1 -> items.add(at, MirroredBlock.random(random));
+            case 2 -> items.set(at, new MirroredBlock(item.bytes() + 1, item.send(), item.receive()));
+            case 3 -> items.set(at, new MirroredBlock(Math.max(0, item.bytes() - 1), item.send(), item.receive()));
+            case 4 ->
+                items.set(at, new MirroredBlock(MirroredBlock.random(random).bytes(), item.send(), item.receive()));
+            case 5 ->
+                items.set(
+                        at,
+                        new MirroredBlock(
+                                item.bytes(),
+                                MirroredBlock.random(random).send(),
+                                MirroredBlock.random(random).receive()));
             default -> items.add(items.remove(random.nextInt(items.size()))); // changes the order
         }
     }
 
     /** How many bytes each module carries; a difference here is detected without descriptors, too. */
-    private static long[] bytesByModule(List<Item> items, SelectionTable table) {
+    private static long[] bytesByModule(List<MirroredBlock> items, SelectionTable table) {
         long[] bytes = new long[table.modules().size()];
-        for (Item item : items) {
-            bytes[table.select(item.bytes, item.send, item.receive)] += item.bytes;
+        for (MirroredBlock item : items) {
+            bytes[table.select(item.bytes(), item.send(), item.receive())] += item.bytes();
         }
         return bytes;
     }
 
-    private static void pack(OutgoingMessage out, List<Item> items) {
+    private static void pack(OutgoingMessage out, List<MirroredBlock> items) {
         for (int i = 0; i < items.size(); i++) {
-            out.pack(block(i, items.get(i).bytes), items.get(i).send, items.get(i).receive);
+            out.pack(
+                    block(i, items.get(i).bytes()),
+                    items.get(i).send(),
+                    items.get(i).receive());
         }
         out.endPacking();
     }
 
     /** Unpacks a series; returns whether it was accepted as a correct mirror. */
-    private static boolean unpack(IncomingMessage in, List<Item> items, boolean isRight, boolean async)
+    private static boolean unpack(IncomingMessage in, List<MirroredBlock> items, boolean isRight, boolean async)
             throws InterruptedException {
         List<MemorySegment> blocks = new ArrayList<>();
         try {
-            for (Item item : items) {
-                blocks.add(block(item.bytes));
-                in.unpack(blocks.getLast(), item.send, item.receive);
+            for (MirroredBlock item : items) {
+                blocks.add(block(item.bytes()));
+                in.unpack(blocks.getLast(), item.send(), item.receive());
             }
             if (!async) {
                 in.endUnpacking();
@@ -121,10 +118,10 @@ abstract class MirrorContract extends AsymmetryContract {
         return true;
     }
 
-    private void judge(List<Item> packed, List<Item> unpacked, boolean accepted) {
+    private void judge(List<MirroredBlock> packed, List<MirroredBlock> unpacked, boolean accepted) {
         SelectionTable table = sessions().table("network", 0, 1);
         boolean expected = packed.equals(unpacked);
-        boolean certain = setup.selfDescribed()
+        boolean certain = setup().selfDescribed()
                 || expected
                 || !Arrays.equals(bytesByModule(packed, table), bytesByModule(unpacked, table));
         if (certain && accepted != expected) {
@@ -134,7 +131,7 @@ abstract class MirrorContract extends AsymmetryContract {
     }
 
     @Test
-    void shouldNeverHangOverAMirrorThatDiffers() {
+    default void shouldNeverHangOverAMirrorThatDiffers() {
         open(2);
         long seed = System.nanoTime();
         CyclicBarrier judged = new CyclicBarrier(2); // meanwhile nothing arrives that could wake the receiver
@@ -142,7 +139,7 @@ abstract class MirrorContract extends AsymmetryContract {
                 () -> {
                     Random random = new Random(seed);
                     for (int i = 0; i < SERIES; i++) {
-                        List<Item> packed = series(random);
+                        List<MirroredBlock> packed = series(random);
                         mirror(packed, random);
                         boolean waits = random.nextBoolean();
                         try (OutgoingMessage out = channel(0).beginPacking(1)) {
@@ -157,8 +154,8 @@ abstract class MirrorContract extends AsymmetryContract {
                 () -> {
                     Random random = new Random(seed);
                     for (int i = 0; i < SERIES; i++) {
-                        List<Item> packed = series(random);
-                        List<Item> unpacked = mirror(packed, random);
+                        List<MirroredBlock> packed = series(random);
+                        List<MirroredBlock> unpacked = mirror(packed, random);
                         boolean waits = random.nextBoolean();
                         String what =
                                 "series " + i + " of seed " + seed + ": packed " + packed + ", unpacked " + unpacked;

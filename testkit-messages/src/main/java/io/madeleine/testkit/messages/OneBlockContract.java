@@ -2,6 +2,13 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,15 +17,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.AsymmetricMessageException;
-import io.madeleine.api.Channel;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
-import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.testkit.Pattern;
+import io.madeleine.testkit.messages.TestThreads.Body;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -34,95 +40,36 @@ import org.junit.jupiter.api.Test;
  * The contract of messages of one block that one call sends or receives: they behave like messages in several steps,
  * and the two forms can be mixed.
  */
-abstract class OneBlockContract extends LayoutContract {
-    private static final int SERIES = 400;
-    private static final int SENDERS = 3;
-    private static final int EACH_SENDS = 300;
+public interface OneBlockContract extends MessageFixture {
+    int SERIES = 400;
+    int SENDERS = 3;
+    int EACH_SENDS = 300;
 
     /** More small messages than a ring holds. */
-    private static final int MOST_AT_ONCE = 200_000;
+    int MOST_AT_ONCE = 200_000;
 
     /** More bytes than a network buffers while its peer receives nothing. */
-    private static final int HUGE = 24 << 20;
-
-    /** Sizes around the thresholds of all modules; larger ones are tested less often. */
-    private static final int[] FREQUENT = {0, 1, 7, 8, 9, 64, 111, 112, 113, 1000, 1023, 1024, 1025, 8191, 8192};
-
-    private static final int[] RARE = {8193, 32_769, 65_537, 300_001};
-
-    /** A message as both ends know it, and whether each end uses the one call. */
-    private record Sample(
-            int number, int bytes, SendMode send, ReceiveMode receive, boolean sentWhole, boolean receivedWhole) {
-        @SuppressWarnings("EnumOrdinal") // any of them will do
-        static Sample random(int number, Random random) {
-            int[] sizes = random.nextInt(8) == 0 ? RARE : FREQUENT;
-            return new Sample(
-                    number,
-                    sizes[random.nextInt(sizes.length)],
-                    SendMode.values()[random.nextInt(3)],
-                    ReceiveMode.values()[random.nextInt(2)],
-                    random.nextBoolean(),
-                    random.nextBoolean());
-        }
-
-        void sendTo(Channel channel, MemorySegment memory) {
-            MemorySegment block = Pattern.fill(number, memory.asSlice(3, bytes));
-            if (sentWhole) {
-                channel.send(1, memory, 3, bytes, send, receive);
-                block.fill((byte) 0xA5); // allowed in any mode: the message has left
-            } else {
-                try (OutgoingMessage out = channel.beginPacking(1)) {
-                    out.pack(block, send, receive);
-                    out.endPacking();
-                }
-            }
-        }
-
-        void receiveFrom(Channel channel, MemorySegment memory, Random random) {
-            MemorySegment block = memory.asSlice(5, bytes);
-            if (!receivedWhole) {
-                try (IncomingMessage in = channel.beginUnpacking()) {
-                    in.unpack(block, send, receive);
-                    in.endUnpacking();
-                }
-            } else if (random.nextBoolean()) {
-                assertEquals(0, channel.receive(memory, 5, bytes, send, receive));
-            } else {
-                channel.receive(0, block, send, receive);
-            }
-            Pattern.check(number, block);
-        }
-    }
-
-    /** Random memory, with room for any block and for a prefix. */
-    private static MemorySegment memory(Random random, Arena confined) {
-        long bytes = RARE[RARE.length - 1] + 8L;
-        return switch (random.nextInt(3)) {
-            case 0 -> MemorySegment.ofArray(new byte[(int) bytes]);
-            case 1 -> confined.allocate(bytes);
-            default -> block(bytes);
-        };
-    }
+    int HUGE = 24 << 20;
 
     @Test
-    void shouldCarryABlockWhicheverFormTheEndsTake() {
+    default void shouldCarryABlockWhicheverFormTheEndsTake() {
         open(2);
         Random random = new Random(1);
-        List<Sample> samples = new ArrayList<>();
+        List<OneBlockSample> samples = new ArrayList<>();
         for (int i = 0; i < SERIES; i++) {
-            samples.add(Sample.random(i, random));
+            samples.add(OneBlockSample.random(i, random));
         }
         together(
                 () -> {
                     try (Arena confined = Arena.ofConfined()) {
-                        MemorySegment memory = memory(new Random(2), confined);
+                        MemorySegment memory = OneBlockSample.memory(new Random(2), confined);
                         samples.forEach(sample -> sample.sendTo(channel(0), memory));
                     }
                 },
                 () -> {
                     Random ways = new Random(3);
                     try (Arena confined = Arena.ofConfined()) {
-                        MemorySegment memory = memory(new Random(4), confined);
+                        MemorySegment memory = OneBlockSample.memory(new Random(4), confined);
                         samples.forEach(sample -> sample.receiveFrom(channel(1), memory, ways));
                     }
                 });
@@ -130,7 +77,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldKeepTheOrderOfEachThreadThatSendsInOneCall() {
+    default void shouldKeepTheOrderOfEachThreadThatSendsInOneCall() {
         open(2);
         Body[] bodies = new Body[SENDERS + 1];
         for (int sender = 0; sender < SENDERS; sender++) {
@@ -165,7 +112,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldHandEachMessageToOneOfThoseWhoReceiveInOneCall() {
+    default void shouldHandEachMessageToOneOfThoseWhoReceiveInOneCall() {
         open(2);
         AtomicInteger sum = new AtomicInteger();
         Body receiver = () -> {
@@ -186,7 +133,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldTellWhoReceivesABlockThatWasNotSentSoAndGoOn() {
+    default void shouldTellWhoReceivesABlockThatWasNotSentSoAndGoOn() {
         open(2);
         int[][] packed = {{8}, {8}, {}, {8, 8}, {8, 70_000}, {70_000}, {70_000}};
         int[] unpacked = {7, 9, 8, 8, 8, 8, 69_999};
@@ -212,7 +159,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldBoundTheWaitsOfOneCall() throws Exception {
+    default void shouldBoundTheWaitsOfOneCall() throws Exception {
         open(2);
         MemorySegment small = block(8);
         assertThrows(
@@ -238,7 +185,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldDeliverWhatASendInOneCallDoesNotFailForAndNothingElse() {
+    default void shouldDeliverWhatASendInOneCallDoesNotFailForAndNothingElse() {
         open(2);
         int bytes = 70_000;
         int last = 300;
@@ -290,7 +237,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldNotSendOrReceiveWhatIsNoMemoryForIt() {
+    default void shouldNotSendOrReceiveWhatIsNoMemoryForIt() {
         open(2);
         Arena closed = Arena.ofShared();
         MemorySegment freed = closed.allocate(8);
@@ -311,7 +258,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldSendAtOnceOrNotAtAll() {
+    default void shouldSendAtOnceOrNotAtAll() {
         open(2);
         MemorySegment block = block(8);
         int sent = 0;
@@ -327,7 +274,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldSendAtOnceAgainThoughNobodyDrivesTheSender() {
+    default void shouldSendAtOnceAgainThoughNobodyDrivesTheSender() {
         open(2);
         MemorySegment block = block(8);
         for (int sent = 0, taken = 0; taken < 1_000; taken++) {
@@ -348,7 +295,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldNotSendAtOnceWhileAnotherMessageIsSent() {
+    default void shouldNotSendAtOnceWhileAnotherMessageIsSent() {
         open(2);
         MemorySegment block = block(8);
         try (OutgoingMessage open = channel(0).beginPacking(1)) {
@@ -363,7 +310,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldTellWhatCanNeverBeSentAtOnce() {
+    default void shouldTellWhatCanNeverBeSentAtOnce() {
         open(2);
         MemorySegment block = block(8);
         assertThrows(
@@ -381,7 +328,7 @@ abstract class OneBlockContract extends LayoutContract {
 
     /** A message that does not fit one packet is not sent at all. */
     @Test
-    void shouldSendAHeaderAndABodyAtOnceOrNotAtAll() {
+    default void shouldSendAHeaderAndABodyAtOnceOrNotAtAll() {
         open(2);
         int headerBytes = 56;
         for (int bodyBytes : new int[] {0, 1, 24, 300, 2_000, 6_000, 100_000}) {
@@ -404,7 +351,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldTellWhichHeadersAndBodiesCanNeverBeSentAtOnce() {
+    default void shouldTellWhichHeadersAndBodiesCanNeverBeSentAtOnce() {
         open(2);
         MemorySegment blocks = block(8);
         for (long[] place : new long[][] {{-1, 4, 4}, {0, 9, 0}, {0, 4, 5}, {1, 4, 4}, {0, -1, 4}, {0, 4, -1}}) {
@@ -418,7 +365,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldHandAHeaderAndABodySentAtOnceToTheHandler() {
+    default void shouldHandAHeaderAndABodySentAtOnceToTheHandler() {
         open(2);
         MemorySegment received = block(8);
         AtomicInteger sum = new AtomicInteger();
@@ -449,7 +396,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldHandAMessageSentInOneCallToTheHandler() {
+    default void shouldHandAMessageSentInOneCallToTheHandler() {
         open(2);
         AtomicInteger sum = new AtomicInteger();
         channel(1).onMessage(message -> {
@@ -466,7 +413,7 @@ abstract class OneBlockContract extends LayoutContract {
     }
 
     @Test
-    void shouldFailInOneCallOnceThePeerHasDied() {
+    default void shouldFailInOneCallOnceThePeerHasDied() {
         open(2);
         MemorySegment block = block(8);
         together(

@@ -1,6 +1,13 @@
 package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
@@ -26,20 +33,20 @@ import org.junit.jupiter.api.Test;
 /**
  * The contract of message objects: an object belongs to one message until that has ended and its user has closed it.
  */
-abstract class ReuseContract extends LossContract {
-    private static final int COUNT = 250;
+public interface ReuseContract extends MessageFixture {
+    int COUNT = 250;
 
     /** A size for which the end of a message has to be waited for. */
-    private static final int BYTES = 23_000;
+    int BYTES = 23_000;
 
     @Test
-    void shouldNotGiveAnIncomingMessageAwayWhileItsEndIsWaitedFor() {
+    default void shouldNotGiveAnIncomingMessageAwayWhileItsEndIsWaitedFor() {
         open(2);
         receiveByAnotherThreadThanTheHandlers(false);
     }
 
     @Test
-    void shouldNotGiveAnIncomingMessageAwayWhileItsCompletionIsWaitedFor() {
+    default void shouldNotGiveAnIncomingMessageAwayWhileItsCompletionIsWaitedFor() {
         open(2);
         receiveByAnotherThreadThanTheHandlers(true);
     }
@@ -87,13 +94,13 @@ abstract class ReuseContract extends LossContract {
     }
 
     @Test
-    void shouldNotGiveAnOutgoingMessageAwayWhileItsEndIsWaitedFor() {
+    default void shouldNotGiveAnOutgoingMessageAwayWhileItsEndIsWaitedFor() {
         open(2);
         sendBesideAHandlerThatSends(false);
     }
 
     @Test
-    void shouldNotGiveAnOutgoingMessageAwayWhileItsCompletionIsWaitedFor() {
+    default void shouldNotGiveAnOutgoingMessageAwayWhileItsCompletionIsWaitedFor() {
         open(2);
         sendBesideAHandlerThatSends(true);
     }
@@ -181,7 +188,7 @@ abstract class ReuseContract extends LossContract {
     }
 
     @Test
-    void shouldNotLetALateCloseHitTheNextMessage() {
+    default void shouldNotLetALateCloseHitTheNextMessage() {
         open(2);
         together(
                 () -> {
@@ -219,7 +226,7 @@ abstract class ReuseContract extends LossContract {
     }
 
     @Test
-    void shouldNotLetASecondCloseHitTheNextMessageThatAnotherThreadBegins() {
+    default void shouldNotLetASecondCloseHitTheNextMessageThatAnotherThreadBegins() {
         open(2);
         together(
                 () -> {
@@ -253,7 +260,7 @@ abstract class ReuseContract extends LossContract {
     }
 
     @Test
-    void shouldServeAgainByClosedObjectsOnly() {
+    default void shouldServeAgainByClosedObjectsOnly() {
         open(2);
         Set<Object> objects = Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
         together(

@@ -1,5 +1,9 @@
 package io.madeleine.testkit.messages;
 
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +16,7 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SendTask;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.testkit.messages.TestThreads.Body;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -29,15 +34,13 @@ import org.junit.jupiter.api.Test;
  * The contract of send tasks: each action runs once, with the connection's turn, and never within another action or a
  * handler.
  */
-abstract class SendTaskContract extends ArenaContract {
-    private static final int LAST = -1;
-    private static final int REPLIES = 5_000;
-    private static final int INSTANTS = 3_000;
-
-    private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+public interface SendTaskContract extends MessageFixture {
+    int LAST = -1;
+    int REPLIES = 5_000;
+    int INSTANTS = 3_000;
 
     /** An action that must be able to begin a message, and sends a number. */
-    private Runnable sending(int number) {
+    private Runnable sending(int number, Failures failures) {
         return () -> {
             Optional<OutgoingMessage> begun = channel(0).tryBeginPacking(1);
             if (begun.isEmpty()) {
@@ -67,25 +70,23 @@ abstract class SendTaskContract extends ArenaContract {
         }
     }
 
-    private void assertNoFailures() {
-        assertEquals(List.of(), List.copyOf(failures));
-    }
-
     @Test
-    void shouldRunAnActionAtOnceWhenTheConnectionIsFree() {
+    default void shouldRunAnActionAtOnceWhenTheConnectionIsFree() {
         open(2);
-        SendTask task = channel(0).whenFree(1, sending(7));
+        Failures failures = new Failures();
+        SendTask task = channel(0).whenFree(1, sending(7, failures));
         assertEquals(7, receiveInt(channel(1)));
         assertFalse(task.isScheduled());
-        assertNoFailures();
+        failures.assertNone();
     }
 
     @Test
-    void shouldRunActionsInTheirOrderOnceTheMessageInTheWayHasEnded() {
+    default void shouldRunActionsInTheirOrderOnceTheMessageInTheWayHasEnded() {
         open(2);
+        Failures failures = new Failures();
         try (OutgoingMessage inTheWay = channel(0).beginPacking(1)) {
             List<SendTask> tasks = IntStream.range(1, 5)
-                    .mapToObj(number -> channel(0).newSendTask(1, sending(number)))
+                    .mapToObj(number -> channel(0).newSendTask(1, sending(number, failures)))
                     .toList();
             tasks.forEach(SendTask::schedule);
             tasks.reversed().forEach(SendTask::schedule); // no effect: they are already scheduled
@@ -100,14 +101,15 @@ abstract class SendTaskContract extends ArenaContract {
         sendInt(channel(0), LAST);
         assertEquals(LAST, receiveInt(channel(1)));
         eventually("nothing is left to do", () -> sessions().demand(0) == 0);
-        assertNoFailures();
+        failures.assertNone();
     }
 
     @Test
-    void shouldKeepOthersWaitingWhileAnActionsMessageIsOpen() {
+    default void shouldKeepOthersWaitingWhileAnActionsMessageIsOpen() {
         open(2);
+        Failures failures = new Failures();
         CompletableFuture<OutgoingMessage> left = new CompletableFuture<>();
-        SendTask second = channel(0).newSendTask(1, sending(2));
+        SendTask second = channel(0).newSendTask(1, sending(2, failures));
         channel(0).whenFree(1, () -> left.complete(channel(0).tryBeginPacking(1).orElseThrow()));
         second.schedule();
         CompletableFuture<Void> third = start(() -> sendInt(channel(0), 3));
@@ -118,12 +120,13 @@ abstract class SendTaskContract extends ArenaContract {
         assertEquals(1, receiveInt(channel(1)));
         assertEquals(5, receiveInt(channel(1)) + receiveInt(channel(1)));
         join(third);
-        assertNoFailures();
+        failures.assertNone();
     }
 
     @Test
-    void shouldRunActionsWithinNoHandlerAndNoOtherAction() {
+    default void shouldRunActionsWithinNoHandlerAndNoOtherAction() {
         open(2);
+        Failures failures = new Failures();
         AtomicInteger depth = new AtomicInteger();
         AtomicInteger runs = new AtomicInteger();
         SendTask[] other = new SendTask[1];
@@ -157,18 +160,19 @@ abstract class SendTaskContract extends ArenaContract {
         for (int i = 0; i < 100; i++) {
             assertEquals(0, receiveInt(channel(0)));
         }
-        assertNoFailures();
+        failures.assertNone();
     }
 
     /** Threads that send without a pause, a thread that waits in line, and actions: all get their turns. */
     @Test
-    void shouldLetActionsAndThreadsTakeTurns() {
+    default void shouldLetActionsAndThreadsTakeTurns() {
         open(2);
+        Failures failures = new Failures();
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger actions = new AtomicInteger();
         SendTask[] again = new SendTask[1];
         again[0] = channel(0).newSendTask(1, () -> {
-            sending(1).run();
+            sending(1, failures).run();
             if (actions.incrementAndGet() < 100) {
                 again[0].schedule();
             } else {
@@ -191,12 +195,12 @@ abstract class SendTaskContract extends ArenaContract {
         sendInt(channel(0), LAST);
         join(receiver);
         assertEquals(100, received.get());
-        assertNoFailures();
+        failures.assertNone();
     }
 
     /** The connection becomes free just as a task is scheduled: no action is lost, and none runs twice. */
     @Test
-    void shouldRunEachActionOnceThoughTheConnectionBecomesFreeAtThatInstant() {
+    default void shouldRunEachActionOnceThoughTheConnectionBecomesFreeAtThatInstant() {
         open(2);
         AtomicInteger runs = new AtomicInteger();
         AtomicBoolean over = new AtomicBoolean();
@@ -240,8 +244,9 @@ abstract class SendTaskContract extends ArenaContract {
      * The pattern of a protocol's control messages: send at once if possible, else through a queue that a task empties.
      */
     @Test
-    void shouldSendAllThatHandlersReplyOnABusyConnection() {
+    default void shouldSendAllThatHandlersReplyOnABusyConnection() {
         open(2);
+        Failures failures = new Failures();
         Channel replier = channel(1);
         Queue<Integer> queue = new ConcurrentLinkedQueue<>();
         SendTask[] drain = new SendTask[1];
@@ -298,17 +303,17 @@ abstract class SendTaskContract extends ArenaContract {
                         }
                     } finally {
                         over.set(true);
-                        eventually("the busy sender has ended", () -> drainBusyWay() && wayFree.get());
+                        eventually("the busy sender has ended", () -> drainBusyWay(failures) && wayFree.get());
                     }
                 });
-        assertNoFailures();
+        failures.assertNone();
     }
 
     /**
      * The message of the busy sender may have to be received before that sender sees the end; returns true if there is
      * none.
      */
-    private boolean drainBusyWay() {
+    private boolean drainBusyWay(Failures failures) {
         try {
             return channel(0)
                     .tryBeginUnpacking(1)
@@ -326,7 +331,7 @@ abstract class SendTaskContract extends ArenaContract {
     }
 
     @Test
-    void shouldFailWhatAnActionBeginsWhenThePeerHasDied() {
+    default void shouldFailWhatAnActionBeginsWhenThePeerHasDied() {
         open(2);
         AtomicInteger runs = new AtomicInteger();
         AtomicReference<Throwable> seen = new AtomicReference<>();
@@ -351,7 +356,7 @@ abstract class SendTaskContract extends ArenaContract {
     }
 
     @Test
-    void shouldRunWhatIsScheduledBeforeTheSessionIsClosed() {
+    default void shouldRunWhatIsScheduledBeforeTheSessionIsClosed() {
         open(2);
         AtomicInteger runs = new AtomicInteger();
         SendTask[] again = new SendTask[1];

@@ -1,5 +1,10 @@
 package io.madeleine.testkit.messages;
 
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,11 +22,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The contract of a channel's signals: the handler runs in the waiting thread, and all others are served meanwhile. */
-abstract class SignalContract extends ShortMessagesContract {
-    private static final int EXCHANGES = 2_000;
+public interface SignalContract extends MessageFixture {
+    int EXCHANGES = 2_000;
 
     /** Longer than any test takes. */
-    private static final int LONG_S = 60;
+    int LONG_S = 60;
 
     private static void sendInt(Channel channel, int remote, int value) {
         try (OutgoingMessage out = channel.beginPacking(remote, 20, TimeUnit.SECONDS)) {
@@ -47,7 +52,7 @@ abstract class SignalContract extends ShortMessagesContract {
     }
 
     @Test
-    void shouldServeThreadsThatWaitForSeveralPeersAndOthersBeside() {
+    default void shouldServeThreadsThatWaitForSeveralPeersAndOthersBeside() {
         open(4);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -97,8 +102,8 @@ abstract class SignalContract extends ShortMessagesContract {
 
     /** While a waiting thread is in its handler, the leader finds nothing to do there and sleeps. */
     @Test
-    void shouldHandleWhatCameFromOthersWhileTheHandlerRanInAThreadThatWaits() {
-        open(setup.sessions(3).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 1_000, 1)));
+    default void shouldHandleWhatCameFromOthersWhileTheHandlerRanInAThreadThatWaits() {
+        open(setup().sessions(3).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 1_000, 1)));
         CountDownLatch within = new CountDownLatch(1);
         CountDownLatch mayLeave = new CountDownLatch(1);
         AtomicInteger handled = new AtomicInteger();
@@ -126,7 +131,7 @@ abstract class SignalContract extends ShortMessagesContract {
 
     /** Threads that poll at that moment may already have read the previous handler. */
     @Test
-    void shouldGiveMessagesToTheHandlerThatWasSetLast() {
+    default void shouldGiveMessagesToTheHandlerThatWasSetLast() {
         open(2);
         AtomicInteger last = new AtomicInteger();
         AtomicInteger handled = new AtomicInteger();
@@ -146,7 +151,7 @@ abstract class SignalContract extends ShortMessagesContract {
     }
 
     @Test
-    void shouldEndAWaitForASilentPeerAtItsDeadlineAndForAnyWithoutPeer() {
+    default void shouldEndAWaitForASilentPeerAtItsDeadlineAndForAnyWithoutPeer() {
         open(3);
         AtomicInteger handled = new AtomicInteger();
         Signal signal = channel(0).newSignal();

@@ -1,6 +1,12 @@
 package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -13,103 +19,26 @@ import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.testkit.Pattern;
+import io.madeleine.testkit.messages.TestThreads.Body;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The contract of stacks that overflow: a call fails before it changes anything, and messages continue to flow. */
-abstract class StackContract extends TurnContract {
-    private static final int[] BYTES = {8, 3_000, 70_000};
-    private static final int LAST = -1;
-    private static final int WARM_UP = 6;
+public interface StackContract extends MessageFixture {
+    List<Integer> BYTES = List.of(8, 3_000, 70_000);
+    int LAST = -1;
+    int WARM_UP = 6;
 
     /** How often an all-or-nothing call is tested: code that is compiled in between moves the end of the stack. */
-    private static final int DIVES = 3;
+    int DIVES = 3;
 
-    private static final long STACK_BYTES = 256 << 10;
-
-    /** How many calls must succeed, counted from the end of the stack upwards. */
-    private static final int SUCCESSES = 6;
-
-    /** The distance of attempts in frames: an overflow takes long. */
-    private static final int FRAMES_PER_TRY = 3;
-
-    /**
-     * Runs an action at the end of the stack, again with some frames more room, and so on, until it has enough room.
-     */
-    private static final class Dive {
-        private static final int CALLS_UNTIL_SETTLED = 1_000;
-
-        /**
-         * {@link Runnable#run}. The field is not a constant, so that no compiler inlines the call into {@link #dive}: a
-         * frame of {@code dive} would then already contain the room that the action needs, and the action would never
-         * be short of room.
-         */
-        @SuppressWarnings("FieldMayBeFinal")
-        private static MethodHandle run = settled();
-
-        private final Runnable action;
-        private int frames;
-        private int overflows;
-        private int successes;
-
-        Dive(Runnable action) {
-            this.action = action;
-        }
-
-        /**
-         * Returns the handle after it has been linked and compiled, since that must not happen at the end of the stack.
-         */
-        private static MethodHandle settled() {
-            try {
-                MethodHandle run = MethodHandles.publicLookup()
-                        .findVirtual(Runnable.class, "run", MethodType.methodType(void.class));
-                Runnable nothing = () -> {};
-                for (int i = 0; i < CALLS_UNTIL_SETTLED; i++) {
-                    run.invokeExact(nothing);
-                }
-                return run;
-            } catch (Throwable e) {
-                throw new ExceptionInInitializerError(e);
-            }
-        }
-
-        private void attempt() {
-            try {
-                run.invokeExact(action);
-            } catch (Error | RuntimeException e) {
-                throw e;
-            } catch (Throwable e) {
-                throw new AssertionError(e); // a Runnable throws no checked exception
-            }
-        }
-
-        @SuppressWarnings("InfiniteRecursion") // on purpose
-        void dive() {
-            try {
-                dive();
-            } catch (StackOverflowError _) {
-                // attempts begin here, on the way up
-            }
-            if (successes < SUCCESSES && ++frames % FRAMES_PER_TRY == 0) {
-                try {
-                    attempt();
-                    successes++;
-                } catch (StackOverflowError _) {
-                    overflows++;
-                }
-            }
-        }
-    }
+    long STACK_BYTES = 256 << 10;
 
     private static void inSmallStack(Body body) {
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -131,10 +60,9 @@ abstract class StackContract extends TurnContract {
     }
 
     private static void dive(Runnable action) {
-        Dive dive = new Dive(action);
+        StackDive dive = new StackDive(action);
         inSmallStack(dive::dive);
-        assertTrue(dive.overflows > 0, "no call ran out of stack");
-        assertEquals(SUCCESSES, dive.successes);
+        dive.check();
     }
 
     private void sendOne(MemorySegment block, int kind, boolean asynchronously) {
@@ -179,16 +107,16 @@ abstract class StackContract extends TurnContract {
     }
 
     private static MemorySegment[] blocks() {
-        MemorySegment[] blocks = new MemorySegment[BYTES.length];
+        MemorySegment[] blocks = new MemorySegment[BYTES.size()];
         for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = block(i, BYTES[i]);
+            blocks[i] = block(i, BYTES.get(i));
         }
         return blocks;
     }
 
     @Test
-    void shouldSendOnWhereAStackEndsWhileSending() {
-        assumeTrue(!setup.selfDescribed(), "takes its time, and descriptions are blocks as others");
+    default void shouldSendOnWhereAStackEndsWhileSending() {
+        assumeTrue(!setup().selfDescribed(), "takes its time, and descriptions are blocks as others");
         open(2);
         MemorySegment[] blocks = blocks();
         MemorySegment[] into = blocks();
@@ -196,7 +124,7 @@ abstract class StackContract extends TurnContract {
                 () -> {
                     AtomicInteger count = new AtomicInteger();
                     Runnable sendNext = () -> {
-                        int kind = count.getAndIncrement() % BYTES.length;
+                        int kind = count.getAndIncrement() % BYTES.size();
                         sendOne(blocks[kind], kind, count.get() % 2 == 0);
                     };
                     for (int i = 0; i < WARM_UP; i++) { // initialises classes: not at the end of the stack
@@ -215,8 +143,8 @@ abstract class StackContract extends TurnContract {
     }
 
     @Test
-    void shouldReceiveOnWhereAStackEndsWhileReceiving() {
-        assumeTrue(!setup.selfDescribed(), "takes its time, and descriptions are blocks as others");
+    default void shouldReceiveOnWhereAStackEndsWhileReceiving() {
+        assumeTrue(!setup().selfDescribed(), "takes its time, and descriptions are blocks as others");
         open(2);
         MemorySegment[] blocks = blocks();
         MemorySegment[] into = blocks();
@@ -224,7 +152,7 @@ abstract class StackContract extends TurnContract {
         together(
                 () -> {
                     for (int i = 0; !over.get(); i++) {
-                        sendOne(blocks[i % BYTES.length], i % BYTES.length, false);
+                        sendOne(blocks[i % BYTES.size()], i % BYTES.size(), false);
                     }
                     sendOne(blocks[0], LAST, false);
                 },
@@ -245,8 +173,8 @@ abstract class StackContract extends TurnContract {
     }
 
     @Test
-    void shouldSendInOneCallOrNotAtAllWhereAStackEnds() {
-        assumeTrue(!setup.selfDescribed(), "descriptions are blocks as others");
+    default void shouldSendInOneCallOrNotAtAllWhereAStackEnds() {
+        assumeTrue(!setup().selfDescribed(), "descriptions are blocks as others");
         open(2);
         List<Integer> sent = new ArrayList<>();
         List<Integer> received = new ArrayList<>();
@@ -288,8 +216,8 @@ abstract class StackContract extends TurnContract {
     }
 
     @Test
-    void shouldReceiveInOneCallOrNotAtAllWhereAStackEnds() {
-        assumeTrue(!setup.selfDescribed(), "descriptions are blocks as others");
+    default void shouldReceiveInOneCallOrNotAtAllWhereAStackEnds() {
+        assumeTrue(!setup().selfDescribed(), "descriptions are blocks as others");
         open(2);
         AtomicBoolean over = new AtomicBoolean();
         together(
@@ -324,48 +252,15 @@ abstract class StackContract extends TurnContract {
         eventually("nothing is left to do", () -> sessions().demand(1) == 0);
     }
 
-    /** Makes a close fail for lack of stack as detected by the message itself, not by an overflow in the call. */
-    private static final class VainClose implements Runnable {
-        private final AutoCloseable message;
-        private boolean hasFailed;
-        private @Nullable StackOverflowError last;
-
-        VainClose(AutoCloseable message) {
-            this.message = message;
-            boolean _ = isSeenByMessage(new StackOverflowError()); // initialises classes: not at the end of the stack
-        }
-
-        @Override
-        public void run() {
-            if (hasFailed || isSeenByMessage(last)) {
-                hasFailed = true;
-                return;
-            }
-            try {
-                message.close();
-                throw new AssertionError("close succeeded; expected it to run out of stack", last);
-            } catch (StackOverflowError e) {
-                last = e;
-                throw e;
-            } catch (Exception e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        private static boolean isSeenByMessage(@Nullable StackOverflowError seen) {
-            return seen != null && seen.getStackTrace()[0].getMethodName().equals("ensureToClose");
-        }
-    }
-
     @Test
-    void shouldGiveUpAMessageWhoseUserCouldNotCloseIt() {
+    default void shouldGiveUpAMessageWhoseUserCouldNotCloseIt() {
         open(2);
         together(
                 () -> {
                     inSmallStack(() -> {
                         @SuppressWarnings("resource") // its close fails on purpose
                         OutgoingMessage out = channel(0).beginPacking(1).packInt(1);
-                        new Dive(new VainClose(out)).dive();
+                        new StackDive(new VainClose(out)).dive();
                     });
                     send(channel(0), 1, 7, 100);
                     send(channel(0), 1, 8, 70_000);
@@ -379,7 +274,7 @@ abstract class StackContract extends TurnContract {
                         }
                     });
                     receive(channel(1), 7, 100);
-                    inSmallStack(() -> new Dive(new VainClose(channel(1).beginUnpacking())).dive());
+                    inSmallStack(() -> new StackDive(new VainClose(channel(1).beginUnpacking())).dive());
                     receive(channel(1), 9, 100);
                 });
         checkUsable(0, 1);

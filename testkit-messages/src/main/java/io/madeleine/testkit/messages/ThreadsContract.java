@@ -2,6 +2,15 @@ package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static io.madeleine.testkit.messages.TestBlocks.block;
+import static io.madeleine.testkit.messages.TestBlocks.receive;
+import static io.madeleine.testkit.messages.TestBlocks.send;
+import static io.madeleine.testkit.messages.TestThreads.assertSays;
+import static io.madeleine.testkit.messages.TestThreads.eventually;
+import static io.madeleine.testkit.messages.TestThreads.join;
+import static io.madeleine.testkit.messages.TestThreads.pause;
+import static io.madeleine.testkit.messages.TestThreads.start;
+import static io.madeleine.testkit.messages.TestThreads.together;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -36,15 +45,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of concurrency: many threads, platform and virtual, asynchronous ends, handlers, several channels. */
-abstract class ThreadsContract extends EndingContract {
+public interface ThreadsContract extends MessageFixture {
     private int big() {
-        return setup.isReal() ? 64 << 20 : 24 << 20;
+        return setup().isReal() ? 64 << 20 : 24 << 20;
     }
 
     // ---- asynchronous ends
 
     @Test
-    void shouldEndMessagesAsynchronously() {
+    default void shouldEndMessagesAsynchronously() {
         open(2);
         AtomicInteger done = new AtomicInteger();
         int[] sizes = {8, 5000, 3 << 20};
@@ -96,7 +105,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldLeaveMessagesThatWereEndedAsynchronouslyToTheSession() {
+    default void shouldLeaveMessagesThatWereEndedAsynchronouslyToTheSession() {
         open(2);
         CompletableFuture<Void> sent = new CompletableFuture<>();
         CompletableFuture<Void> received = new CompletableFuture<>();
@@ -119,7 +128,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldLetAnActionBeginTheNextMessage() {
+    default void shouldLetAnActionBeginTheNextMessage() {
         open(2);
         int count = 200;
         CompletableFuture<Void> finished = new CompletableFuture<>();
@@ -149,7 +158,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldSurviveActionsThatFailOrWait() {
+    default void shouldSurviveActionsThatFailOrWait() {
         open(2);
         for (int i = 0; i < 3; i++) {
             try (OutgoingMessage out = channel(0).beginPacking(1)) {
@@ -182,7 +191,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldTellACompletionHowTheMessageFailed() {
+    default void shouldTellACompletionHowTheMessageFailed() {
         open(2);
         AtomicInteger failed = new AtomicInteger();
         together(
@@ -216,7 +225,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldRefuseToEndAsynchronouslyWhatOnlyTheCallerMayFill() {
+    default void shouldRefuseToEndAsynchronouslyWhatOnlyTheCallerMayFill() {
         open(2);
         CompletableFuture<Void> mayEnd = new CompletableFuture<>();
         together(
@@ -235,7 +244,7 @@ abstract class ThreadsContract extends EndingContract {
                         MemorySegment block = confined.allocate(4000);
                         try (IncomingMessage in = channel(1).beginUnpacking()) {
                             in.unpack(block(4), SendMode.SAFER, EXPRESS);
-                            if (!setup.selfDescribed()) { // with descriptors, unpack would wait for one
+                            if (!setup().selfDescribed()) { // with descriptors, unpack would wait for one
                                 in.unpack(block, SendMode.LATER, CHEAPER);
                                 if (!mayEnd.isDone()) {
                                     assertThrows(IllegalStateException.class, in::endUnpackingAsync);
@@ -265,7 +274,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldSendMuchBothWaysAtOnceInOneThreadEach() {
+    default void shouldSendMuchBothWaysAtOnceInOneThreadEach() {
         open(2);
         together(() -> exchangeAsynchronously(0, 1), () -> exchangeAsynchronously(1, 0));
     }
@@ -285,7 +294,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldSendMuchBothWaysAtOnceInTwoThreadsEach() {
+    default void shouldSendMuchBothWaysAtOnceInTwoThreadsEach() {
         open(2);
         together(
                 () -> send(channel(0), 1, 5, big()),
@@ -295,7 +304,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldEndAtTheDeadlineWhenBothSendMuchAndNobodyReceives() {
+    default void shouldEndAtTheDeadlineWhenBothSendMuchAndNobodyReceives() {
         open(2);
         together(() -> sendInVain(0, 1), () -> sendInVain(1, 0));
         together(() -> expectAborted(0), () -> expectAborted(1));
@@ -323,13 +332,13 @@ abstract class ThreadsContract extends EndingContract {
     // ---- waiting
 
     @Test
-    void shouldSleepOverNothingInAnyWaitMode() {
-        assumeTrue(!setup.selfDescribed(), "takes its time, and descriptions are blocks as others");
+    default void shouldSleepOverNothingInAnyWaitMode() {
+        assumeTrue(!setup().selfDescribed(), "takes its time, and descriptions are blocks as others");
         for (WaitMode mode : WaitMode.values()) {
-            open(setup.sessions(2).waiting(new WaitPolicy(mode, 0, 0)));
+            open(setup().sessions(2).waiting(new WaitPolicy(mode, 0, 0)));
             AtomicBoolean more = new AtomicBoolean(true);
             together(() -> pingPong(0, more), () -> pingPong(1, more), () -> {
-                int longMs = setup.isReal() ? 400 : 200;
+                int longMs = setup().isReal() ? 400 : 200;
                 pause(
                         switch (mode) {
                             case BLOCK -> longMs;
@@ -376,7 +385,7 @@ abstract class ThreadsContract extends EndingContract {
     // ---- without waiting
 
     @Test
-    void shouldBeginWithoutWaiting() {
+    default void shouldBeginWithoutWaiting() {
         open(2);
         for (Thread.Builder builder : List.of(Thread.ofPlatform().daemon(), Thread.ofVirtual())) {
             assertTrue(channel(1).tryBeginUnpacking().isEmpty());
@@ -416,7 +425,7 @@ abstract class ThreadsContract extends EndingContract {
     // ---- handlers
 
     @Test
-    void shouldHandMessagesToAHandlerThatGivesThemToOtherThreads() {
+    default void shouldHandMessagesToAHandlerThatGivesThemToOtherThreads() {
         open(3);
         int perSender = 200;
         ConcurrentLinkedQueue<CompletableFuture<Void>> workers = new ConcurrentLinkedQueue<>();
@@ -441,7 +450,7 @@ abstract class ThreadsContract extends EndingContract {
                 "all messages are handled",
                 () -> handled.get() == 2 * perSender
                         || workers.stream().anyMatch(CompletableFuture::isCompletedExceptionally));
-        workers.forEach(MessageContract::join);
+        workers.forEach(TestThreads::join);
     }
 
     private void sendToHandler(int rank, int count) {
@@ -456,7 +465,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldDiscardAMessageWhoseHandlerFailsAndGoOn() {
+    default void shouldDiscardAMessageWhoseHandlerFailsAndGoOn() {
         open(2);
         AtomicInteger calls = new AtomicInteger();
         CompletableFuture<Void> last = new CompletableFuture<>();
@@ -491,7 +500,7 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldKeepMessagesFromTheHandlerThatAThreadWaitsFor() {
+    default void shouldKeepMessagesFromTheHandlerThatAThreadWaitsFor() {
         open(3);
         AtomicInteger handled = new AtomicInteger();
         AtomicInteger early = new AtomicInteger();
@@ -546,13 +555,13 @@ abstract class ThreadsContract extends EndingContract {
     // ---- many threads
 
     @Test
-    void shouldNeverInterleaveMessagesOfManyThreads() {
+    default void shouldNeverInterleaveMessagesOfManyThreads() {
         open(2);
         crowd(8, 8, 120, false);
     }
 
     @Test
-    void shouldNeverInterleaveMessagesOfManyVirtualThreads() {
+    default void shouldNeverInterleaveMessagesOfManyVirtualThreads() {
         open(2);
         crowd(40, 40, 25, true);
     }
@@ -579,7 +588,7 @@ abstract class ThreadsContract extends EndingContract {
                 }));
             }
         }
-        threads.forEach(MessageContract::join);
+        threads.forEach(TestThreads::join);
         for (int i = 0; i < 2 * senders; i++) {
             assertEquals(perSender, seen.get(i));
         }
@@ -618,7 +627,7 @@ abstract class ThreadsContract extends EndingContract {
 
     @Test
     @Tag("measures")
-    void shouldNotLetASenderThatIsExpectedDrownAnother() {
+    default void shouldNotLetASenderThatIsExpectedDrownAnother() {
         open(3);
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> flood = start(() -> {
@@ -662,9 +671,9 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
-    void shouldKeepSeveralChannelsAndPeersApart() {
+    default void shouldKeepSeveralChannelsAndPeersApart() {
         String[] names = {"default", "second", "third"};
-        LocalSessions.Builder wanted = setup.sessions(4);
+        LocalSessions.Builder wanted = setup().sessions(4);
         for (String name : names) {
             wanted.channel(name, "network");
         }
@@ -680,7 +689,7 @@ abstract class ThreadsContract extends EndingContract {
                 threads.add(start(Thread.ofVirtual(), () -> receiveAround(channel, here)));
             }
         }
-        threads.forEach(MessageContract::join);
+        threads.forEach(TestThreads::join);
         assertThrows(IllegalArgumentException.class, () -> channel(0).beginPacking(0));
         assertThrows(IllegalArgumentException.class, () -> channel(0).beginPacking(4));
         assertThrows(IllegalArgumentException.class, () -> channel(0).beginUnpacking(-1));

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Runs each third test of every class that a test class inherits from, by name; with {@code -Pthorough} all. */
+/** Runs each third test of every part of the contract that a test class has, by name; with {@code -Pthorough} all. */
 final class SomeOfEachContract implements ExecutionCondition {
     private static final int SHARE = 3;
 
