@@ -216,7 +216,7 @@ final class Environment {
     }
 
     /** Others may still wait for this process, which will not answer any more. */
-    private void leave(int errorClass) {
+    void leave(int errorClass) {
         try {
             device.leave(errorClass);
             boolean _ = device.awaitCondition(() -> !device.hasQueues(), FAREWELL_NS, TimeUnit.NANOSECONDS);

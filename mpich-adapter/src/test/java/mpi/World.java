@@ -20,13 +20,19 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** The processes of an MPI program as threads of this JVM, over real shared memory or sockets. */
+/**
+ * The processes of an MPI program as threads of this JVM, over real shared memory or sockets. A process whose program
+ * has thrown leaves, so that the others do not wait for it; the next run has new processes then.
+ */
 final class World implements AutoCloseable {
     private static final long TIMEOUT_S = 120;
 
     private final Path directory;
-    private final LocalSessions sessions;
+    private final String network;
+    private final int size;
     private final List<Environment> environments = new ArrayList<>();
+    private LocalSessions sessions;
+    private boolean hasFailed;
 
     /** What a process does. */
     @FunctionalInterface
@@ -40,14 +46,24 @@ final class World implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        this.network = network;
+        this.size = size;
+        sessions = open();
+        start();
+    }
+
+    private LocalSessions open() {
         Config config = ConfigFactory.parseString("madeleine.tm.sci.directory = \"" + directory + "\"")
                 .withFallback(ConfigFactory.load());
         LocalSessions.Builder builder = LocalSessions.of(size);
-        sessions = network.equals("tcp")
+        return network.equals("tcp")
                 ? builder.network("tcp", _ -> new TcpPmm(TcpConfig.from(config)))
                         .open()
                 : builder.network("sci", _ -> new SciPmm(SciConfig.from(config)))
                         .open();
+    }
+
+    private void start() {
         DeviceSettings settings = DeviceSettings.from(System.getProperties());
         for (int rank = 0; rank < size; rank++) {
             Intracomm world = new Intracomm();
@@ -66,8 +82,19 @@ final class World implements AutoCloseable {
         sessions.die(rank);
     }
 
+    private void startAnew() {
+        sessions.close();
+        environments.clear();
+        sessions = open();
+        start();
+        hasFailed = false;
+    }
+
     /** Runs the program in one thread per process, and throws what the first of them has thrown. */
     void run(Program program) {
+        if (hasFailed) {
+            startAnew();
+        }
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         List<Thread> threads = new ArrayList<>();
         for (Environment environment : environments) {
@@ -76,6 +103,7 @@ final class World implements AutoCloseable {
                     program.run(environment.world());
                 } catch (Throwable e) {
                     failures.add(e);
+                    environment.leave(MPI.ERR_OTHER);
                 }
             }));
         }
@@ -85,6 +113,7 @@ final class World implements AutoCloseable {
         }
         Throwable first = failures.poll();
         if (first != null) {
+            hasFailed = true;
             throw new AssertionError("a process has failed: " + first, first);
         }
     }
