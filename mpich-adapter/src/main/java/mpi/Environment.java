@@ -1,5 +1,6 @@
 package mpi;
 
+import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.Session;
 import io.madeleine.mpi.ErrorClass;
@@ -64,6 +65,21 @@ final class Environment {
         world.become(this, new Communicator(device, all, ContextNumbers.WORLD), "MPI_COMM_WORLD");
         self.become(this, new Communicator(device, new RankGroup(session.rank()), numbers.self()), "MPI_COMM_SELF");
         device.open();
+    }
+
+    /** As the constructor, in a session that is opened for it. */
+    static Environment open(DeviceSettings settings, Intracomm world, Intracomm self) {
+        try {
+            return new Environment(Session.open(), settings, world, self);
+        } catch (ConfigurationException e) {
+            throw notOpened(MPI.ERR_ARG, e);
+        } catch (MadeleineException e) {
+            throw notOpened(MPI.ERR_OTHER, e);
+        }
+    }
+
+    private static MPIException notOpened(int errorClass, MadeleineException why) {
+        return new MPIException(errorClass, "MPI.Init cannot open the session: " + why.getMessage(), why);
     }
 
     Device device() {

@@ -1,6 +1,5 @@
 package mpi;
 
-import io.madeleine.api.Session;
 import io.madeleine.mpi.comm.RankGroup;
 import io.madeleine.mpi.device.DeviceSettings;
 import io.madeleine.mpi.report.Reporter;
@@ -66,6 +65,8 @@ public class MPI extends Memory {
      *
      * @param args the arguments of the program; may be null
      * @return the arguments
+     * @throws MPIException of class {@link #ERR_ARG} if a setting is wrong; of class {@link #ERR_OTHER} if the processes
+     *     could not all be reached in time, or if it is not the first call
      */
     public static synchronized String[] Init(String @Nullable [] args) {
         if (initialized) {
@@ -74,7 +75,7 @@ public class MPI extends Memory {
         DeviceSettings settings = Arguments.unhandled(() -> DeviceSettings.from(System.getProperties()));
         initialized = true;
         main = Thread.currentThread();
-        Environment own = new Environment(Session.open(), settings, COMM_WORLD, COMM_SELF);
+        Environment own = Environment.open(settings, COMM_WORLD, COMM_SELF);
         environment = own;
         takeFrom(own.buffers());
         reporter = new Reporter(own.rank(), own.size(), own::awaited);

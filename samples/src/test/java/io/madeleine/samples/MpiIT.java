@@ -173,6 +173,15 @@ class MpiIT {
     }
 
     @Test
+    void shouldSayWhyMpiCannotStart() throws Exception {
+        Run run = runBody(2, "Unable", "System.setProperty(\"madeleine.wait.mode\", \"sometimes\"); MPI.Init(args);");
+        assertEquals(1, run.code());
+        assertTrue(
+                names(run, "mpi.MPIException: MPI.Init cannot open the session: ", "madeleine.wait.mode", "sometimes"),
+                run.err().toString());
+    }
+
+    @Test
     void shouldEndTheJobWithTheErrorClassIfNobodyHandlesAnError() throws Exception {
         Run run = runBody(
                 2,
