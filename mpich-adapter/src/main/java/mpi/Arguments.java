@@ -19,24 +19,25 @@ final class Arguments {
      *
      * @param errorClass a class of {@link ErrorClass}
      * @param what the argument, as in "the group"
+     * @param expected what it must be, as in "a group such as MPI.GROUP_EMPTY"
      */
-    static <T> T present(@Nullable T argument, int errorClass, String what) {
+    static <T> T present(@Nullable T argument, int errorClass, String what, String expected) {
         if (argument == null) {
-            throw new MpiFault(errorClass, isNull(what));
+            throw new MpiFault(errorClass, isNull(what, expected));
         }
         return argument;
     }
 
     /** As {@link #present}, in a call without a communicator. */
-    static <T> T required(@Nullable T argument, int errorClass, String what) {
+    static <T> T required(@Nullable T argument, int errorClass, String what, String expected) {
         if (argument == null) {
-            throw new MPIException(errorClass, isNull(what), null);
+            throw new MPIException(errorClass, isNull(what, expected), null);
         }
         return argument;
     }
 
-    private static String isNull(String what) {
-        return what + " is null: expected another value";
+    private static String isNull(String what, String expected) {
+        return what + " is null: expected " + expected;
     }
 
     /** Calls what has no communicator, hence no error handler: a fault becomes an {@link MPIException}. */

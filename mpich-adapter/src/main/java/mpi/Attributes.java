@@ -53,7 +53,9 @@ final class Attributes {
     }
 
     static String checkName(String text) {
-        if (Arguments.present(text, ErrorClass.ARG, "the name").length() >= MPI.MAX_OBJECT_NAME) {
+        if (Arguments.present(text, ErrorClass.ARG, "the name", "a text, which may be empty")
+                        .length()
+                >= MPI.MAX_OBJECT_NAME) {
             throw new MpiFault(
                     ErrorClass.ARG,
                     "a name has " + text.length() + " characters: expected at most " + (MPI.MAX_OBJECT_NAME - 1));

@@ -23,7 +23,7 @@ final class BufferedSends {
     private final Device device;
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicLong free = new AtomicLong();
-    private @Nullable Object attached;
+    private volatile @Nullable Object attached;
 
     BufferedSends(Device device) {
         this.device = device;
@@ -70,10 +70,14 @@ final class BufferedSends {
         long cost = payload.bytes() + MPI.BSEND_OVERHEAD;
         if (free.addAndGet(-cost) < 0) {
             long left = free.addAndGet(cost);
+            String needs = "a buffered send of " + payload.bytes() + " bytes needs " + cost + " bytes of ";
             throw new MpiFault(
                     ErrorClass.BUFFER,
-                    "a buffered send of " + payload.bytes() + " bytes needs " + cost + " bytes of the attached buffer, "
-                            + left + " are free: expected a larger one (MPI.attachBuffer)");
+                    attached == null
+                            ? needs + "an attached buffer, and none is attached: expected a call of MPI.attachBuffer"
+                                    + " before, with an array of as many bytes for each send that may wait"
+                            : needs + "the attached buffer, " + left
+                                    + " are free: expected a larger one (MPI.attachBuffer)");
         }
         MemorySegment copy = MemorySegment.ofArray(new byte[Math.toIntExact(payload.bytes())]);
         payload.copyTo(copy, 0, payload.bytes());

@@ -142,7 +142,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Returns the communicator if it is not null. */
     static Comm given(@Nullable Comm comm) {
-        return Arguments.required(comm, MPI.ERR_COMM, "the communicator");
+        return Arguments.required(comm, MPI.ERR_COMM, "the communicator", "one such as MPI.COMM_WORLD");
     }
 
     @Override
@@ -583,7 +583,8 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
 
     /** Sets what happens if an operation fails. */
     public final void setErrhandler(Errhandler handler) {
-        raising(() -> errhandler = Arguments.present(handler, ErrorClass.ARG, "the error handler"));
+        raising(() -> errhandler = Arguments.present(
+                handler, ErrorClass.ARG, "the error handler", "MPI.ERRORS_ARE_FATAL or MPI.ERRORS_RETURN"));
     }
 
     /** As {@link #setErrhandler}. */

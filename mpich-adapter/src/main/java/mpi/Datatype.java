@@ -277,23 +277,26 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** The layout of a type from which another is made. */
     private static Type typeOf(@Nullable Datatype old) {
-        return Arguments.present(old, ErrorClass.TYPE, "the datatype from which another is made")
+        return Arguments.present(old, ErrorClass.TYPE, "the datatype from which another is made", "one such as MPI.INT")
                 .type();
     }
 
     private static int[] lengths(int @Nullable [] blockLengths) {
-        return Arguments.present(blockLengths, ErrorClass.ARG, "the array of block lengths");
+        return Arguments.present(
+                blockLengths, ErrorClass.ARG, "the array of block lengths", "a number of items for each block");
     }
 
     private static long[] scaled(int[] displacements, long unit) {
-        return Arrays.stream(Arguments.present(displacements, ErrorClass.ARG, "the array of displacements"))
+        return Arrays.stream(Arguments.present(
+                        displacements, ErrorClass.ARG, "the array of displacements", "a number for each block"))
                 .asLongStream()
                 .map(each -> Length.DISPLACEMENT.times(each, unit))
                 .toArray();
     }
 
     private static List<Type> types(Datatype[] types) {
-        return Arrays.stream(Arguments.present(types, ErrorClass.ARG, "the array of datatypes"))
+        return Arrays.stream(
+                        Arguments.present(types, ErrorClass.ARG, "the array of datatypes", "a datatype for each block"))
                 .map(Datatype::typeOf)
                 .toList();
     }

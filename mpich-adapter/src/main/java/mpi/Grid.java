@@ -17,7 +17,8 @@ final class Grid {
 
     Grid(int[] dims, boolean[] periods) {
         int[] lengths = check(dims);
-        boolean[] wraps = Arguments.present(periods, ErrorClass.ARG, "the array of periods");
+        boolean[] wraps =
+                Arguments.present(periods, ErrorClass.ARG, "the array of periods", "a boolean for each dimension");
         if (lengths.length != wraps.length) {
             throw new MpiFault(
                     ErrorClass.DIMS,
@@ -34,7 +35,7 @@ final class Grid {
     }
 
     private static int[] check(int @Nullable [] dims) {
-        return Arguments.present(dims, ErrorClass.ARG, "the array of dimensions");
+        return Arguments.present(dims, ErrorClass.ARG, "the array of dimensions", "a length for each dimension");
     }
 
     int[] dims() {
@@ -55,7 +56,8 @@ final class Grid {
     }
 
     int rank(int[] coords) {
-        if (Arguments.present(coords, ErrorClass.ARG, "the array of coordinates").length < dims.length) {
+        if (Arguments.present(coords, ErrorClass.ARG, "the array of coordinates", "a number for each dimension").length
+                < dims.length) {
             throw new MpiFault(ErrorClass.ARG, coords.length + " coordinates are given: expected " + dims.length);
         }
         int rank = 0;
@@ -105,7 +107,13 @@ final class Grid {
     }
 
     Grid remaining(boolean[] remain) {
-        if (Arguments.present(remain, ErrorClass.ARG, "the array of remaining dimensions").length != dims.length) {
+        if (Arguments.present(
+                                remain,
+                                ErrorClass.ARG,
+                                "the array of remaining dimensions",
+                                "a boolean for each dimension")
+                        .length
+                != dims.length) {
             throw new MpiFault(
                     ErrorClass.ARG, "a part of a grid names " + remain.length + " dimensions: expected " + dims.length);
         }

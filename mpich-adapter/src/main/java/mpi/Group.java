@@ -27,7 +27,8 @@ public final class Group implements Freeable {
 
     /** The members of an argument, in a call with a communicator, whose error handler takes the fault. */
     static RankGroup present(@Nullable Group group) {
-        return Arguments.present(group, ErrorClass.GROUP, "the group").checked();
+        return Arguments.present(group, ErrorClass.GROUP, "the group", "one such as MPI.GROUP_EMPTY")
+                .checked();
     }
 
     private RankGroup checked() {
@@ -47,11 +48,12 @@ public final class Group implements Freeable {
     }
 
     private static int[] ranks(int @Nullable [] ranks) {
-        return Arguments.required(ranks, MPI.ERR_ARG, "the array of ranks");
+        return Arguments.required(ranks, MPI.ERR_ARG, "the array of ranks", "an array, which may be empty");
     }
 
     private static int[][] ranges(int[] @Nullable [] ranges) {
-        return Arguments.required(ranges, MPI.ERR_ARG, "the array of ranges");
+        return Arguments.required(
+                ranges, MPI.ERR_ARG, "the array of ranges", "a first rank, a last rank and a stride each");
     }
 
     private static Group of(RankGroup members, Group one, Group other) {

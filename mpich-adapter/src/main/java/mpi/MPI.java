@@ -214,10 +214,8 @@ public class MPI extends Memory {
 
     /** Bounds buffered sends: as many bytes may wait as the array has. */
     public static void attachBuffer(byte[] buffer) {
-        if (buffer == null) {
-            throw new MPIException(ERR_BUFFER, "the buffer to attach is null: expected an array", null);
-        }
-        environment().buffered().attach(buffer, buffer.length);
+        byte[] own = Arguments.required(buffer, ERR_BUFFER, "the buffer to attach", "an array");
+        environment().buffered().attach(own, own.length);
     }
 
     /** As {@link #attachBuffer}. */
@@ -227,7 +225,8 @@ public class MPI extends Memory {
 
     /** As {@link #attachBuffer}. */
     public static void Buffer_attach(ByteBuffer buffer) {
-        environment().buffered().attach(buffer, buffer.capacity());
+        ByteBuffer own = Arguments.required(buffer, ERR_BUFFER, "the buffer to attach", "a ByteBuffer or an array");
+        environment().buffered().attach(own, own.capacity());
     }
 
     /** Waits until all buffered sends have left; returns the attached array, or null. */

@@ -1,6 +1,5 @@
 package mpi;
 
-import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -23,8 +22,7 @@ final class ObjectCollectives {
             if (buffer instanceof Object[] objects) {
                 return objects;
             }
-            throw new MpiFault(
-                    ErrorClass.BUFFER, "a collective operation on MPI.OBJECT has another buffer: expected an Object[]");
+            throw ObjectMessages.noObjects("a collective operation", buffer);
         }
 
         byte[] write(int from, int count) {

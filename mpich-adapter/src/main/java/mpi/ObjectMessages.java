@@ -9,6 +9,7 @@ import java.io.InvalidClassException;
 import java.io.ObjectInputFilter;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages of MPI.OBJECT: Java serialization. What arrives passes a filter with limits; the system property {@code
@@ -25,6 +26,15 @@ final class ObjectMessages {
     private static final class Filter {
         static final String RULES = System.getProperty("mpi.object-filter", LIMITS);
         static final ObjectInputFilter FILTER = ObjectInputFilter.Config.createFilter(RULES);
+    }
+
+    /** The error for a buffer that is no array of objects. */
+    static MpiFault noObjects(String what, @Nullable Object buffer) {
+        return new MpiFault(
+                ErrorClass.BUFFER,
+                "the buffer of " + what + " of MPI.OBJECT is "
+                        + (buffer == null ? "null" : "of " + buffer.getClass().getTypeName())
+                        + ": expected an Object[]");
     }
 
     static byte[] write(Object[] objects, int offset, int count) {

@@ -47,7 +47,8 @@ public final class Op implements Freeable {
     }
 
     private static <T> T given(@Nullable T function) {
-        return Arguments.required(function, MPI.ERR_ARG, "the function of an operation");
+        return Arguments.required(
+                function, MPI.ERR_ARG, "the function of an operation", "a UserFunction or a User_function");
     }
 
     /** The operation for a datatype. */
@@ -60,7 +61,8 @@ public final class Op implements Freeable {
         if (own == null) {
             if (function == null && javaFunction == null) {
                 throw new MpiFault(
-                        ErrorClass.OP, "MPI.REPLACE and MPI.NO_OP are no reductions: expected another operation");
+                        ErrorClass.OP,
+                        "MPI.REPLACE and MPI.NO_OP are no reductions: expected an operation such as MPI.SUM");
             }
             own = new UserReduction(function, javaFunction, commutative, datatype);
         }

@@ -167,7 +167,7 @@ final class PointToPoint {
 
     private static Object[] objects(Data data) {
         if (!(data.buffer() instanceof Object[] objects)) {
-            throw new MpiFault(ErrorClass.BUFFER, "a message of MPI.OBJECT has another buffer: expected an Object[]");
+            throw ObjectMessages.noObjects("a message", data.buffer());
         }
         return objects;
     }

@@ -49,8 +49,8 @@ public abstract class PointToPointCalls {
 
     static Buffer direct(@Nullable Buffer buffer) {
         if (buffer == null || !buffer.isDirect()) {
-            throw new IllegalArgumentException("a buffer of a non-blocking operation must be direct: expected one of"
-                    + " MPI.newByteBuffer and its like");
+            throw new IllegalArgumentException("the buffer of a non-blocking operation is "
+                    + (buffer == null ? "null" : "not direct") + ": expected one of MPI.newByteBuffer and its like");
         }
         return buffer;
     }
@@ -358,7 +358,11 @@ public abstract class PointToPointCalls {
     }
 
     private static <T> T packed(@Nullable T buffer) {
-        return Arguments.present(buffer, io.madeleine.mpi.ErrorClass.BUFFER, "the buffer of packed data");
+        return Arguments.present(
+                buffer,
+                io.madeleine.mpi.ErrorClass.BUFFER,
+                "the buffer of packed data",
+                "an array of byte or an mpjbuf.Buffer");
     }
 
     private static void checkRoom(int length, int position, long bytes) {

@@ -57,7 +57,8 @@ public final class Status implements Freeable {
     }
 
     private static Type layout(@Nullable Datatype type) {
-        return Arguments.required(type, MPI.ERR_TYPE, "the datatype").layout();
+        return Arguments.required(type, MPI.ERR_TYPE, "the datatype", "one such as MPI.INT")
+                .layout();
     }
 
     private static int whole(long count) {

@@ -698,9 +698,7 @@ class PointToPointTest {
                 assertError(MPI.ERR_TAG, () -> comm.send(new int[1], 1, MPI.INT, 0, -1));
                 assertError(MPI.ERR_COUNT, () -> comm.send(new int[1], -1, MPI.INT, 0, 0));
                 assertError(MPI.ERR_BUFFER, () -> comm.send(new int[1], 2, MPI.INT, 0, 0));
-                String ofNull = assertThrows(MPIException.class, () -> comm.send(null, 1, MPI.INT, 0, 0))
-                        .getMessage();
-                assertTrue(ofNull.contains("of null: expected"), ofNull);
+                assertError(MPI.ERR_BUFFER, () -> comm.send(null, 1, MPI.INT, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, MPI.DOUBLE, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, MPI.DATATYPE_NULL, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, null, 0, 0));

@@ -130,8 +130,10 @@ public final class Buffers {
     public static MpiFault outside(MemorySegment memory, long start, long bytes) {
         return new MpiFault(
                 ErrorClass.BUFFER,
-                "a message covers " + bytes + " bytes from byte " + start + " on of "
-                        + (memory.equals(NOTHING) ? "null" : "a buffer of " + memory.byteSize() + " bytes")
-                        + ": expected it to lie within the buffer");
+                memory.equals(NOTHING)
+                        ? "the buffer of a message of " + bytes
+                                + " bytes is null: expected an array or a java.nio buffer"
+                        : "a message covers " + bytes + " bytes from byte " + start + " on of a buffer of "
+                                + memory.byteSize() + " bytes: expected it to lie within the buffer");
     }
 }
