@@ -42,7 +42,7 @@ import picocli.CommandLine.TypeConversionException;
  * <p>Threading: confined to caller.
  */
 @Command(
-        name = "mad perf",
+        name = PerfTool.NAME,
         header = "Measures latency, bandwidth and message rate between two processes of this machine.",
         synopsisHeading = "Usage: ",
         abbreviateSynopsis = true,
@@ -284,6 +284,7 @@ final class PerfCommand implements Callable<Integer> {
         PerfRun run = new PerfRun(
                 new PerfRun.Plan(patterns, sizes, seconds, rounds, comparison.buffers, comparison.usage),
                 new Calibration(),
+                PerfTool.NAME,
                 err);
         run.measure(subjects);
         return report(run, machine(run, on), absent);

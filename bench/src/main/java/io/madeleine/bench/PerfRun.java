@@ -44,6 +44,7 @@ final class PerfRun {
     private static final double LONGEST_SETTLING_S = 15;
 
     private final Plan plan;
+    private final String tool;
     private final PrintWriter err;
     private final List<Subject> subjects = new ArrayList<>();
     private final Map<Cell, List<Round>> results = new HashMap<>();
@@ -109,9 +110,15 @@ final class PerfRun {
 
     private record Cell(Subject subject, Pattern pattern, long bytes) {}
 
-    PerfRun(Plan plan, Calibration calibration, PrintWriter err) {
+    /**
+     * A run that has not begun.
+     *
+     * @param tool the tool that measures, which its notices begin with
+     */
+    PerfRun(Plan plan, Calibration calibration, String tool, PrintWriter err) {
         this.plan = plan;
         this.calibration = calibration;
+        this.tool = tool;
         this.err = err;
     }
 
@@ -153,7 +160,7 @@ final class PerfRun {
         if (abandoned) {
             return false;
         }
-        err.println("mad perf: starting " + title(subject));
+        tell("starting " + title(subject));
         long smallest = plan.sizes().getFirst();
         Pattern first = plan.patterns().getFirst().measured();
         try {
@@ -176,13 +183,13 @@ final class PerfRun {
 
     private void lose(Subject subject, MeasuringException e) {
         if (!abandoned) {
-            err.println("mad perf: " + title(subject) + " was not measured to the end: " + e.getMessage());
+            tell(title(subject) + " was not measured to the end: " + e.getMessage());
         }
         lost.put(subject, String.valueOf(e.getMessage()));
     }
 
     private void round(int round, Set<Subject> good) {
-        err.println("mad perf: round " + (round + 1) + " of " + plan.rounds());
+        tell("round " + (round + 1) + " of " + plan.rounds());
         for (Pattern pattern : plan.patterns()) {
             for (long bytes : pattern.sizesOf(plan.sizes())) {
                 good.removeIf(subject -> !abandoned
@@ -213,8 +220,8 @@ final class PerfRun {
         if (abandoned) {
             return false;
         }
-        err.println("mad perf: " + title(subject) + " " + failed.pattern().word() + " " + PerfTable.size(failed.bytes())
-                + " failed: " + e.getMessage());
+        tell(title(subject) + " " + failed.pattern().word() + " " + PerfTable.size(failed.bytes()) + " failed: "
+                + e.getMessage());
         return hasMore(subject) && open(subject, false);
     }
 
@@ -236,6 +243,10 @@ final class PerfRun {
                     + Json.plain(Figures.of(soFar).median()) + " "
                     + cell.pattern().unit());
         }
+    }
+
+    private void tell(String notice) {
+        err.println(tool + ": " + notice);
     }
 
     private static String title(Subject subject) {

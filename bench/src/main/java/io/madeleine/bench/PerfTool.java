@@ -15,6 +15,9 @@ import picocli.CommandLine.Model.UsageMessageSpec;
  * <p>Threading: stateless.
  */
 public final class PerfTool implements ToolProvider {
+    /** What users call it. */
+    static final String NAME = "mad perf";
+
     /** For the service loader. */
     public PerfTool() {}
 
@@ -30,7 +33,7 @@ public final class PerfTool implements ToolProvider {
 
     @Override
     public int run(PrintWriter out, PrintWriter err, String... arguments) {
-        CommandLine line = ToolOptions.line("mad perf", new PerfCommand(), out, err);
+        CommandLine line = ToolOptions.line(NAME, new PerfCommand(), out, err);
         describePeers(line.getCommandSpec().usageMessage());
         line.setCaseInsensitiveEnumValuesAllowed(true);
         return line.execute(arguments);

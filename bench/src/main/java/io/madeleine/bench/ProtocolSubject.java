@@ -226,7 +226,7 @@ class ProtocolSubject extends ResidentSubject {
             public void close() {
                 try {
                     if (!ended.await(END_S, TimeUnit.SECONDS)) {
-                        err.println("mad perf: the processes of " + name() + " do not end by themselves");
+                        err.println(tool() + ": the processes of " + name() + " do not end by themselves");
                     }
                 } catch (InterruptedException _) {
                     Thread.currentThread().interrupt();
@@ -234,6 +234,11 @@ class ProtocolSubject extends ResidentSubject {
                 launcher.close();
             }
         };
+    }
+
+    /** The tool that measures. */
+    String tool() {
+        return PerfTool.NAME;
     }
 
     /** What the processes run. */

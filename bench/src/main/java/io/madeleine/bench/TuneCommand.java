@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
  * <p>Threading: confined to caller.
  */
 @Command(
-        name = "mad tune",
+        name = TuneTool.NAME,
         header = "Measures on this machine which transmission module should take which block.",
         synopsisHeading = "Usage: ",
         abbreviateSynopsis = true,
@@ -269,6 +269,7 @@ final class TuneCommand implements Callable<Integer> {
         return new PerfRun(
                 new PerfRun.Plan(PATTERNS, Mechanism.sizes(mechanisms), rowS, ROUNDS, Buffers.SAME, false),
                 new Calibration(),
+                TuneTool.NAME,
                 err);
     }
 

@@ -45,6 +45,11 @@ final class TuneSubject extends ProtocolSubject {
     }
 
     @Override
+    String tool() {
+        return TuneTool.NAME;
+    }
+
+    @Override
     public boolean has(Pattern pattern, long bytes) {
         return mechanism.has(bytes);
     }

@@ -10,6 +10,9 @@ import java.util.spi.ToolProvider;
  * <p>Threading: stateless.
  */
 public final class TuneTool implements ToolProvider {
+    /** What users call it. */
+    static final String NAME = "mad tune";
+
     /** For the service loader. */
     public TuneTool() {}
 
@@ -25,6 +28,6 @@ public final class TuneTool implements ToolProvider {
 
     @Override
     public int run(PrintWriter out, PrintWriter err, String... arguments) {
-        return ToolOptions.line("mad tune", new TuneCommand(), out, err).execute(arguments);
+        return ToolOptions.line(NAME, new TuneCommand(), out, err).execute(arguments);
     }
 }

@@ -93,6 +93,7 @@ class PerfRunTest {
         PerfRun run = new PerfRun(
                 new PerfRun.Plan(patterns, sizes, 0.1, rounds, Buffers.SAME, false),
                 new Calibration(() -> new Calibration.Look(1, 1)),
+                "mad tune",
                 new PrintWriter(err, true));
         run.measure(List.of(subjects));
         return run;
@@ -170,6 +171,9 @@ class PerfRunTest {
         assertEquals(List.of("broken latency 2", "b latency 2", "b rate 2"), titles(run));
         assertEquals(List.of("broken, rate 8 B failed: it broke"), failed(run));
         assertTrue(err.toString().contains("broken rate 8 B failed: it broke"), err.toString());
+        assertTrue(
+                err.toString().lines().allMatch(line -> line.startsWith("mad tune: ") || line.startsWith("  ")),
+                err.toString());
     }
 
     @Test

@@ -58,6 +58,7 @@ class TuneIT {
                 assertTrue(out.toString().lines().anyMatch(line -> line.contains(where + ": " + what)), out.toString());
             }
         }
+        assertFalse(err.toString().contains("mad perf"), err.toString());
         assertTrue(out.toString().startsWith("sci:two-and-more, "), out.toString());
         assertTrue(out.toString().contains("sci/regular overtakes sci/short above"), out.toString());
         assertTrue(out.toString().contains("sci:two-and-more, SAFER blocks, "), out.toString());

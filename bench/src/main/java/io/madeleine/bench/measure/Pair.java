@@ -87,7 +87,7 @@ public final class Pair implements AutoCloseable {
             }
             this.server.configureBlocking(false);
         } catch (IOException e) {
-            throw new MeasuringException("mad perf cannot listen for its processes: " + e.getMessage(), e);
+            throw new MeasuringException("cannot listen for the processes: " + e.getMessage(), e);
         }
         for (int rank = 0; rank < ranks; rank++) {
             lines.add(new ArrayBlockingQueue<>(LINES));

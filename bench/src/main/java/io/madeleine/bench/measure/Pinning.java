@@ -53,10 +53,10 @@ public final class Pinning {
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             if (taskset.waitFor() != 0) {
-                System.err.println("mad perf: rank " + rank + " could not be pinned to processor " + processor);
+                System.err.println("rank " + rank + " could not be pinned to processor " + processor);
             }
         } catch (IOException e) {
-            System.err.println("mad perf: rank " + rank + " could not be pinned: " + e.getMessage());
+            System.err.println("rank " + rank + " could not be pinned: " + e.getMessage());
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
