@@ -19,6 +19,21 @@ import org.jspecify.annotations.Nullable;
 final class CollectiveReductions {
     private CollectiveReductions() {}
 
+    /** Returns the operation if it is not null, which programs pass. */
+    static Op given(@Nullable Op operation) {
+        return Arguments.present(operation, ErrorClass.OP, "the operation of a reduction", "one such as MPI.SUM");
+    }
+
+    /** Checks that there is a count for each member. */
+    static void checkCounts(int @Nullable [] counts, int size) {
+        if (counts == null || counts.length < size) {
+            throw new MpiFault(
+                    ErrorClass.ARG,
+                    "reduce_scatter has " + (counts == null ? "no" : counts.length) + " counts for " + size
+                            + " members: expected one each");
+        }
+    }
+
     /** The arguments that all reductions have. */
     record Values(
             @Nullable Object send,
@@ -28,9 +43,7 @@ final class CollectiveReductions {
             Datatype type,
             Op operation) {
         Values {
-            if (operation == null) { // programs pass it
-                throw new MpiFault(ErrorClass.OP, "the operation of a reduction is null: expected one as MPI.SUM");
-            }
+            Op _ = given(operation);
             Datatype _ = Datatype.check(type);
         }
 
@@ -93,11 +106,7 @@ final class CollectiveReductions {
 
     static Plan reduceScatter(Communicator communicator, Values values, int[] counts) {
         int size = communicator.size();
-        if (counts.length < size) {
-            throw new MpiFault(
-                    ErrorClass.ARG,
-                    "reduce_scatter has " + counts.length + " counts for " + size + " members: expected one each");
-        }
+        checkCounts(counts, size);
         Combining combining = values.combining();
         Plan plan = plan("reduce_scatter", communicator);
         long[] bytes = new long[size];
@@ -140,7 +149,7 @@ final class CollectiveReductions {
 
     /** {@code inOut = in op inOut}, without communication. */
     static void local(Object in, Object inOut, int count, Datatype type, Op operation) {
-        Combining combining = new Combining(operation.reduction(type), type.type());
+        Combining combining = new Combining(given(operation).reduction(type), type.type());
         Area lower = Operand.of(in, 0, type).copy(count);
         Operand output = Operand.ofResult(inOut, 0, type);
         Area upper = output.area(count, true);

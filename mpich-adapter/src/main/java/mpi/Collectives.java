@@ -280,14 +280,14 @@ final class Collectives {
 
     /** One side of alltoallw: a type per member, distances in bytes. */
     @SuppressWarnings("ArrayRecordComponent") // arguments of one call, never compared
-    record TypedSides(@Nullable Object buffer, int[] counts, int[] distances, Datatype[] types) {
+    record TypedSides(@Nullable Object buffer, int[] counts, int[] distances, Datatype @Nullable [] types) {
         Operand operand(Communicator communicator) {
             check(communicator, counts, distances);
-            if (types.length < communicator.size()) {
+            if (types == null || types.length < communicator.size()) {
                 throw new MpiFault(
                         ErrorClass.ARG,
-                        "alltoallw has " + types.length + " datatypes for " + communicator.size()
-                                + " members: expected one per member");
+                        "alltoallw has " + (types == null ? "no" : types.length) + " datatypes for "
+                                + communicator.size() + " members: expected one per member");
             }
             return Operand.of(buffer, 0, types[0]);
         }

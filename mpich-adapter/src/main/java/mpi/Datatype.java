@@ -102,7 +102,7 @@ public final class Datatype implements Freeable, Cloneable {
     /** Returns the argument if it is not null. */
     static Datatype check(@Nullable Datatype argument) {
         if (argument == null) {
-            throw new MpiFault(ErrorClass.TYPE, "the datatype is null: expected one as MPI.INT");
+            throw new MpiFault(ErrorClass.TYPE, "the datatype is null: expected one such as MPI.INT");
         }
         return argument;
     }

@@ -16,7 +16,7 @@ final class ObjectReductions {
     private ObjectReductions() {}
 
     static void reduce(Intracomm comm, Objects send, Objects receive, int count, Op op, int root) {
-        op.checkForObjects();
+        CollectiveReductions.given(op).checkForObjects();
         Collectives.checkRoot(comm.handle(), root);
         boolean isRoot = comm.getRank() == root;
         Object[] all = new Object[isRoot ? comm.getSize() * count : 0];
@@ -27,27 +27,23 @@ final class ObjectReductions {
     }
 
     static void allreduce(Intracomm comm, Objects send, Objects receive, int count, Op op) {
-        op.checkForObjects();
+        CollectiveReductions.given(op).checkForObjects();
         Object[] all = new Object[comm.getSize() * count];
         ObjectCollectives.allgather(comm, send, count, new Objects(all, 0), count);
         store(combine(all, comm.getSize(), count, op), receive);
     }
 
     static void scan(Intracomm comm, Objects send, Objects receive, int count, Op op) {
-        op.checkForObjects();
+        CollectiveReductions.given(op).checkForObjects();
         Object[] all = new Object[comm.getSize() * count];
         ObjectCollectives.allgather(comm, send, count, new Objects(all, 0), count);
         store(combine(all, comm.getRank() + 1, count, op), receive);
     }
 
     static void reduceScatter(Intracomm comm, Objects send, Objects receive, int[] counts, Op op) {
-        op.checkForObjects();
+        CollectiveReductions.given(op).checkForObjects();
         int size = comm.getSize();
-        if (counts.length < size) {
-            throw new MpiFault(
-                    ErrorClass.ARG,
-                    "reduce_scatter has " + counts.length + " counts for " + size + " members: expected one each");
-        }
+        CollectiveReductions.checkCounts(counts, size);
         int own = counts[comm.getRank()];
         int[] filled = new int[size];
         Arrays.fill(filled, own);

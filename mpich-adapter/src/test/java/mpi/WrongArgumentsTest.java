@@ -76,6 +76,39 @@ class WrongArgumentsTest {
     }
 
     @Test
+    void shouldSayWhatACollectiveOperationLacks() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                int[] in = {1};
+                int[] out = {2};
+                String noOperation = "the operation of a reduction is null: expected one such as MPI.SUM";
+                assertTold(MPI.ERR_OP, noOperation, () -> comm.allReduce(in, out, 1, MPI.INT, null));
+                assertTold(MPI.ERR_OP, noOperation, () -> Comm.reduceLocal(in, out, 1, MPI.INT, null));
+                Object[] objects = {"a"};
+                assertTold(MPI.ERR_OP, noOperation, () -> comm.Allreduce(objects, 0, objects, 0, 1, MPI.OBJECT, null));
+                String noCounts = "reduce_scatter has no counts for 1 members: expected one each";
+                assertTold(MPI.ERR_ARG, noCounts, () -> comm.reduceScatter(in, out, null, MPI.INT, MPI.SUM));
+                Op first = new Op(new UserFunction() {}, true);
+                assertTold(
+                        MPI.ERR_ARG,
+                        noCounts,
+                        () -> comm.Reduce_scatter(objects, 0, objects, 0, null, MPI.OBJECT, first));
+                int[] one = {1};
+                int[] zero = {0};
+                assertTold(
+                        MPI.ERR_ARG,
+                        "alltoallw has no datatypes for 1 members: expected one per member",
+                        () -> comm.allToAllw(in, one, zero, null, out, one, zero, new Datatype[] {MPI.INT}));
+                assertTold(
+                        MPI.ERR_TYPE,
+                        "the datatype is null: expected one such as MPI.INT",
+                        () -> comm.allToAllw(in, one, zero, new Datatype[1], out, one, zero, new Datatype[1]));
+                assertEquals(2, out[0]);
+            });
+        }
+    }
+
+    @Test
     void shouldSayWhereASliceMayBegin() {
         assertEquals(0, MPI.slice(new int[16], 16).capacity());
         String outside = " of a buffer of 16 elements: expected 0 to 16";

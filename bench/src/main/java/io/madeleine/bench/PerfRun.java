@@ -150,7 +150,7 @@ final class PerfRun {
     private boolean hasRows(Subject subject) {
         boolean has = hasMore(subject);
         if (!has) {
-            err.println("mad perf: " + title(subject) + " has none of these patterns and sizes: not started");
+            tell(title(subject) + " has none of these patterns and sizes: not started");
         }
         return has;
     }
