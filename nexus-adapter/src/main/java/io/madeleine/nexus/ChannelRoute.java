@@ -218,8 +218,19 @@ final class ChannelRoute extends Route {
         return attempt != Attempt.LOST;
     }
 
+    /**
+     * What a request takes of the queue. Its large arguments never take more than all: one of them that is larger has
+     * room when nothing else is queued.
+     */
+    private long queuedBytes(Arguments arguments) {
+        long least = ENTRY_BYTES + arguments.inlineBytes();
+        return Math.max(
+                least,
+                Math.min(ENTRY_BYTES + arguments.byteSize(), node.options().maxQueuedBytes()));
+    }
+
     private void enqueue(Arguments arguments, Link link, int handler, String[] methods) {
-        long bytes = ENTRY_BYTES + arguments.inlineBytes();
+        long bytes = queuedBytes(arguments);
         if (!queue.claim(bytes)) {
             throw new OverloadedException("rank " + rank + " receives too slowly: "
                     + queue.bytes() + " bytes of requests to it wait at rank " + node.rank()

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bounds hold, and who goes beyond is told; draining. The tests' heap is small (see the pom). */
@@ -212,12 +213,14 @@ class OverloadTest {
         }
     }
 
-    @Test
-    void shouldFailQuicklyInHandlerWhenTooMuchIsQueuedForPeer() {
+    @ParameterizedTest
+    @ValueSource(ints = {1_000, 20_000, 200_000})
+    void shouldFailQuicklyInHandlerWhenTooMuchIsQueuedForPeer(int bytes) {
+        int count = 20_000_000 / bytes;
         AtomicInteger overloaded = new AtomicInteger();
         AtomicInteger arrived = new AtomicInteger();
         CountDownLatch go = new CountDownLatch(1);
-        byte[] ballast = new byte[1000];
+        byte[] ballast = new byte[bytes];
         ContextOptions options = ContextOptions.DEFAULT.withMaxQueuedBytes(100_000);
         try (World world = new World(
                 network,
@@ -225,7 +228,7 @@ class OverloadTest {
                 options,
                 context -> context.endpoint("e")
                         .nonThreaded("flood", (endpoint, request) -> {
-                            for (int i = 0; i < 20_000; i++) {
+                            for (int i = 0; i < count; i++) {
                                 try {
                                     request.context()
                                             .startpoint(request.remote(), "e")
@@ -242,7 +245,7 @@ class OverloadTest {
             world.of(1).startpoint(0, "e").rsr("flood", new Arguments());
             await(world.of(0), () -> overloaded.get() > 0);
             go.countDown();
-            await(world.of(1), () -> arrived.get() + overloaded.get() == 20_000);
+            await(world.of(1), () -> arrived.get() + overloaded.get() == count);
         }
     }
 
