@@ -185,8 +185,12 @@ final class Answers {
         return call.deadlineNs() - System.nanoTime() <= 0 ? Calls.late(call) : thrown;
     }
 
+    /** After the deadline, the failure is the deadline: the other side then gives up what it has begun to send. */
     private static Throwable notRead(boolean isEnd, PendingCall call, Throwable why) {
         try {
+            if (call.deadlineNs() - System.nanoTime() <= 0) {
+                return Calls.late(call);
+            }
             return new CodingException(
                     isEnd
                             ? "the end of " + call.method() + " of rank " + call.rank()

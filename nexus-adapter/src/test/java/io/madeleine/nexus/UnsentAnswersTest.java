@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,7 +40,27 @@ class UnsentAnswersTest {
 
         @CallTimeout(millis = 200)
         void take(byte[] bytes);
+
+        @CallTimeout(millis = 1_500)
+        Held held(int bytes);
     }
+
+    /** While a latch is set, whoever reads a gate waits for it. */
+    private record Gate(int number) {
+        Gate {
+            CountDownLatch latch = readOn;
+            try {
+                assertTrue(latch == null || latch.await(20, TimeUnit.SECONDS));
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private record Held(Gate first, byte[] then) {}
+
+    private static volatile @Nullable CountDownLatch readOn;
+    private static final Gate OPEN = new Gate(0);
 
     private static final class Giving implements Blocks {
         @Override
@@ -54,6 +75,11 @@ class UnsentAnswersTest {
 
         @Override
         public void take(byte[] bytes) {}
+
+        @Override
+        public Held held(int bytes) {
+            return new Held(OPEN, new byte[bytes]);
+        }
     }
 
     @ParameterizedTest
@@ -80,6 +106,26 @@ class UnsentAnswersTest {
             assertEquals(LARGE, slow.block(LARGE).length);
         } finally {
             taken.countDown();
+        }
+    }
+
+    /** The server has given up the rest; that is no answer that cannot be read. */
+    @ParameterizedTest
+    @ValueSource(strings = {"sci", "tcp"})
+    void shouldEndByItsDeadlineACallWhoseAnswerHasBegunToArriveThen(String network) throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        readOn = gate;
+        try (World world = new World(network, 2, context -> context.export(Blocks.class, new Giving()))) {
+            Blocks blocks = world.of(SLOW).service(SERVER, Blocks.class);
+            CompletableFuture<Void> call = CompletableFuture.runAsync(
+                    () -> assertThrows(DeadlineExceededException.class, () -> blocks.held(LARGE)),
+                    task -> Thread.ofPlatform().start(task));
+            World.await(() -> world.of(SERVER).sendFailureCount() == 1);
+            gate.countDown();
+            call.get(20, TimeUnit.SECONDS);
+        } finally {
+            gate.countDown();
+            readOn = null;
         }
     }
 
