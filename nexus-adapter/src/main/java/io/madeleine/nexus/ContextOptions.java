@@ -90,8 +90,9 @@ public final class ContextOptions {
 
     /**
      * How many threaded requests and typed calls may run at once. A call counts until the future or stream that its
-     * method has returned has ended. A request beyond this bound is refused, and its sender is notified. 4096 by
-     * default.
+     * method has returned has ended; so a caller that has its answer can make the next call. Answers that have not left
+     * count apart: as many as calls, but at least 64. A request beyond these bounds is refused, and its sender is
+     * notified. 4096 by default.
      */
     public int maxRunning() {
         return maxRunning;
@@ -104,7 +105,8 @@ public final class ContextOptions {
 
     /**
      * How many bytes per peer may be queued by handlers that must not wait; beyond it, {@code rsr} throws {@link
-     * OverloadedException}. 16 MiB by default.
+     * OverloadedException}. Over a channel, a request whose large arguments are longer than that has room while nothing
+     * else is queued. 16 MiB by default.
      */
     public long maxQueuedBytes() {
         return maxQueuedBytes;

@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.PeerFailedException;
 import java.lang.System.Logger.Level;
@@ -95,7 +97,24 @@ final class FailureReports {
 
     /** Reports that queued requests could not be sent. */
     void sendFailed(int peer, RuntimeException cause) {
-        log(Level.WARNING, () -> "a request from rank " + rank + " to rank " + peer + " is lost: " + cause, null);
+        notSent("a request from rank " + rank + " to rank " + peer + " is lost: " + cause, peer, cause);
+    }
+
+    /** Reports that an answer to a call, or another message of this adapter's own, could not be sent. */
+    void noticeNotSent(int peer, RuntimeException cause) {
+        notSent("an answer or a notice of rank " + rank + " for rank " + peer + " is lost: " + cause, peer, cause);
+    }
+
+    /** Reports that the answer to a call could not be sent. */
+    void answerNotSent(int caller, RuntimeException cause) {
+        String reason = cause instanceof DeadlineExceededException
+                ? "the deadline of the call passed before that rank took it"
+                : cause.toString();
+        notSent("an answer of rank " + rank + " to a call of rank " + caller + " is lost: " + reason, caller, cause);
+    }
+
+    private void notSent(String text, int peer, RuntimeException cause) {
+        log(Level.WARNING, () -> text, null);
         for (SendFailureListener listener : sendListeners) {
             try {
                 listener.sendFailed(peer, cause);
@@ -104,6 +123,19 @@ final class FailureReports {
             }
         }
         sendFailures.incrementAndGet();
+    }
+
+    /** Reports that the end of a stream could not be sent. */
+    void endNotSent(int node, String stream, Throwable cause) {
+        try {
+            boolean saysAll = cause instanceof MadeleineException;
+            log(
+                    Level.WARNING,
+                    () -> "the end of " + stream + " could not be sent to rank " + node + (saysAll ? ": " + cause : ""),
+                    saysAll ? null : cause);
+        } catch (Throwable _) { // creating the lambda may run out of memory, too
+            return;
+        }
     }
 
     /** Reports that a part of a call of a service's method could not be ended with it. */

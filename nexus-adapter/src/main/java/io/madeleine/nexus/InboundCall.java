@@ -45,6 +45,7 @@ final class InboundCall implements Runnable {
     private volatile boolean begun;
 
     private boolean invoked;
+    private boolean hasReturned;
 
     /** The thread that runs the method, while it runs. */
     private @Nullable Thread runner;
@@ -148,7 +149,7 @@ final class InboundCall implements Runnable {
         try {
             result = call.<@Nullable Object, Throwable>call(this::invoke);
         } catch (Throwable e) {
-            worked();
+            returned();
             if (stream != null) {
                 stream.fail(e);
             } else if (operation.method().kind() == ServiceMethod.Kind.FUTURE) {
@@ -158,7 +159,7 @@ final class InboundCall implements Runnable {
             }
             return;
         }
-        worked();
+        returned();
         switch (operation.method().kind()) {
             case VALUE -> answer(result, null);
             case FUTURE -> await((CompletionStage<?>) Objects.requireNonNull(result)); // invokeMethod has checked it
@@ -176,9 +177,19 @@ final class InboundCall implements Runnable {
             request.finish();
         }
         if (stream != null) {
-            stream.start((Flow.Publisher<?>) Objects.requireNonNull(result));
+            Flow.Publisher<?> publisher = (Flow.Publisher<?>) Objects.requireNonNull(result);
+            returned(); // before the stream, which may end at once
+            stream.start(publisher);
         }
         return result;
+    }
+
+    /** The method has returned, or has not been called; once. */
+    private void returned() {
+        if (!hasReturned) {
+            hasReturned = true;
+            worked();
+        }
     }
 
     private @Nullable Object invokeThrough(ServerInterceptor[] interceptors, int next) throws Throwable {
@@ -282,8 +293,9 @@ final class InboundCall implements Runnable {
 
     /** Called when a part of the call has ended. */
     private void worked() {
-        if (working.decrementAndGet() == 0) {
+        if (working.decrementAndGet() == 0) { // before the answer: its caller may call again as soon as it has it
             service.end();
+            calls.ended();
         }
     }
 

@@ -157,10 +157,15 @@ final class InboundCalls implements NodeListener {
         return new ItemSender(node, route, call, method::writeResult, whenOver);
     }
 
+    /** Called when all parts of a call have ended; it is answered next. */
+    void ended() {
+        node.workers().answers();
+    }
+
     /** Called when all parts of a call have ended and its caller has been answered. */
     void over(InboundCall call) {
         running.remove(call.key(), call);
-        node.workers().done();
+        node.workers().answered();
         node.signal().signal();
     }
 
@@ -172,7 +177,7 @@ final class InboundCalls implements NodeListener {
             method.writeResult(answer, value);
             trySend(key, answer, mayWait);
         } catch (DeadlineExceededException e) {
-            node.failures().sendFailed(key.caller(), e);
+            node.failures().answerNotSent(key.caller(), e);
         } catch (Throwable e) {
             fail(key, method, call, new CodingException("the result of " + method, "sent", e), mayWait);
         }
@@ -220,7 +225,7 @@ final class InboundCalls implements NodeListener {
         try {
             node.systemRequests().refuseCall(key.caller(), key.id(), why);
         } catch (MadeleineException e) {
-            node.failures().sendFailed(key.caller(), e);
+            node.failures().answerNotSent(key.caller(), e);
         }
     }
 
@@ -242,7 +247,7 @@ final class InboundCalls implements NodeListener {
         try {
             trySend(key, answer, mayWait);
         } catch (MadeleineException e) {
-            node.failures().sendFailed(key.caller(), e);
+            node.failures().answerNotSent(key.caller(), e);
         }
     }
 

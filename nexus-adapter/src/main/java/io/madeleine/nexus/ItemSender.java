@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -243,7 +244,10 @@ final class ItemSender implements Flow.Subscriber<Object> {
         } catch (PeerFailedException | DeadlineExceededException e) {
             // the subscriber's node is gone, or the stream has ended there by the same deadline
         } catch (Throwable e) {
-            node.failures().notReceived(route.node(), e);
+            boolean isLate = route.deadlineNs() - System.nanoTime() <= 0; // then the stream has ended there, too
+            if (!isLate || !(e instanceof MadeleineException)) {
+                node.failures().endNotSent(route.node(), route.name(), e);
+            }
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

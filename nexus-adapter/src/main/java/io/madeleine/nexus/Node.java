@@ -282,7 +282,7 @@ final class Node {
             try {
                 send(node, handler, arguments);
             } catch (MadeleineException later) {
-                failures.sendFailed(node, later);
+                failures.noticeNotSent(node, later);
             }
         });
     }
