@@ -63,8 +63,9 @@ class MadScriptTest {
                   shift
                 done
                 [ -n "${libraries:-}" ] || { echo "[ERROR] this Maven builds single modules alone"; exit 1; }
-                mkdir -p "$libraries" "$module/target"
-                touch "$libraries/library.jar" "$libraries/api.jar"
+                case $libraries in /*) own=$libraries others=$libraries ;; *) own=$module/$libraries others=testkit/$libraries ;; esac
+                mkdir -p "$own" "$others" "$module/target"
+                touch "$own/library.jar" "$own/api.jar" "$others/of-tests.jar"
                 touch "$module/target/$module-1.jar" "$module/target/$module-1-sources.jar" \\
                   "$module/target/$module-1-javadoc.jar"
                 """);
