@@ -280,16 +280,20 @@ final class Collectives {
 
     /** One side of alltoallw: a type per member, distances in bytes. */
     @SuppressWarnings("ArrayRecordComponent") // arguments of one call, never compared
-    record TypedSides(@Nullable Object buffer, int[] counts, int[] distances, Datatype @Nullable [] types) {
+    record TypedSides(@Nullable Object buffer, int[] counts, int[] distances, Datatype[] types) {
         Operand operand(Communicator communicator) {
             check(communicator, counts, distances);
-            if (types == null || types.length < communicator.size()) {
+            checkTypes(types, communicator.size());
+            return Operand.of(buffer, 0, types[0]);
+        }
+
+        private static void checkTypes(Datatype @Nullable [] types, int size) {
+            if (types == null || types.length < size) {
                 throw new MpiFault(
                         ErrorClass.ARG,
-                        "alltoallw has " + (types == null ? "no" : types.length) + " datatypes for "
-                                + communicator.size() + " members: expected one per member");
+                        "alltoallw has " + (types == null ? "no" : types.length) + " datatypes for " + size
+                                + " members: expected one per member");
             }
-            return Operand.of(buffer, 0, types[0]);
         }
 
         /** The blocks, which share the copy of an array of boolean. */

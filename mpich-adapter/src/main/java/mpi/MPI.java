@@ -65,8 +65,8 @@ public class MPI extends Memory {
      *
      * @param args the arguments of the program; may be null
      * @return the arguments
-     * @throws MPIException of class {@link #ERR_ARG} if a setting is wrong; of class {@link #ERR_OTHER} if the processes
-     *     could not all be reached in time, or if it is not the first call
+     * @throws MPIException of class {@link #ERR_ARG} if a setting is wrong; of class {@link #ERR_OTHER} if processes
+     *     were not reached in time, or if it is not the first call
      */
     public static synchronized String[] Init(String @Nullable [] args) {
         if (initialized) {
