@@ -215,6 +215,45 @@ class MpiIT {
         assertTrue(names(run, "rank 2"), run.err().toString());
     }
 
+    /** Rank 0 fills its heap but for 3 MiB, and waits for a message that comes after many others. */
+    @ParameterizedTest
+    @CsvSource({"sci", "tcp"})
+    void shouldEndTheJobIfMessagesThatNobodyHasAskedForFillTheHeap(String network) throws Exception {
+        List<String> program = new ArrayList<>(List.of("--set", "networks=[" + network + "]", "--"));
+        program.addAll(List.of("-XX:+UseSerialGC", "-Xmx32m", "-Dmpi.credit-bytes=67108864"));
+        program.addAll(compile("Flooded", """
+                import java.util.*;
+                import mpi.*;
+
+                public class Flooded {
+                  static final List<byte[]> BALLAST = new ArrayList<>();
+                  static byte[][] spare = new byte[12][1 << 18];
+
+                  public static void main(String[] args) throws Exception {
+                    MPI.Init(args);
+                    byte[] body = new byte[8];
+                    if (MPI.COMM_WORLD.getRank() == 0) {
+                      try {
+                        while (true) BALLAST.add(new byte[1 << 18]);
+                      } catch (OutOfMemoryError e) {
+                        spare = null;
+                      }
+                      MPI.COMM_WORLD.recv(body, 8, MPI.BYTE, 1, 2);
+                    } else {
+                      for (int i = 0; i < 60_000; i++) MPI.COMM_WORLD.send(body, 8, MPI.BYTE, 0, 1);
+                      MPI.COMM_WORLD.send(body, 8, MPI.BYTE, 0, 2);
+                    }
+                    MPI.Finalize();
+                  }
+                }
+                """));
+        Run run = run(2, program);
+        assertTrue(
+                names(run, "rank 0 has no memory ", "messages that it has not asked for", "more memory (-Xmx)"),
+                run.err().toString());
+        assertEquals(17, run.code());
+    }
+
     @Test
     void shouldFinalizeAlthoughRequestsArePending() throws Exception {
         Run run = runBody(2, "Pending", """

@@ -28,7 +28,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     private final Delivery delivery;
     private final Probing probing;
     private final Losses losses;
-    private final Faults faults;
+    private final MemoryShortage shortage;
 
     /** The header of a message, and behind it the body of one that has come as bytes. */
     private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES + SHORT_BYTES, 64);
@@ -44,7 +44,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             Delivery delivery,
             Probing probing,
             Losses losses,
-            Faults faults) {
+            MemoryShortage shortage) {
         this.peers = peers;
         this.matching = matching;
         this.operations = operations;
@@ -52,17 +52,27 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         this.delivery = delivery;
         this.probing = probing;
         this.losses = losses;
-        this.faults = faults;
+        this.shortage = shortage;
     }
 
     @Override
     public void onMessage(IncomingMessage message) {
+        int remote = message.remote();
+        try {
+            accept(message, remote);
+        } catch (OutOfMemoryError e) {
+            shortage.lost(remote, e);
+            throw e;
+        }
+    }
+
+    private void accept(IncomingMessage message, int remote) {
         message.unpack(header, 0, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
         byte kind = Header.kind(header);
         if (kind != Header.EAGER) {
             message.unpack(header, Header.EAGER_BYTES, Header.EAGER_BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
         }
-        Peer peer = sender(message.remote());
+        Peer peer = sender(remote);
         long bytes = Header.bytes(header);
         switch (kind) {
             case Header.EAGER, Header.EAGER_SYNCHRONOUS -> {
@@ -88,6 +98,15 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
 
     @Override
     public void onMessage(int remote, long length) {
+        try {
+            accept(remote, length);
+        } catch (OutOfMemoryError e) {
+            shortage.lost(remote, e);
+            throw e;
+        }
+    }
+
+    private void accept(int remote, long length) {
         byte kind = Header.kind(header);
         int headerBytes = Header.bytesOf(kind);
         boolean isEager = kind == Header.EAGER || kind == Header.EAGER_SYNCHRONOUS;
@@ -165,22 +184,15 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         long context = Header.context(header);
         int tag = Header.tag(header);
         int sender = Header.sender(header);
-        ReceiveOperation receive = null;
-        OutOfMemoryError full = null;
+        ReceiveOperation receive;
         matching.lock.lock();
         try {
             receive = matching.takePosted(context, peer.rank, tag);
             if (receive == null) {
                 matching.keep(kept(peer, tag, start, bytes, sender), context);
             }
-        } catch (OutOfMemoryError e) {
-            full = e;
         } finally {
             matching.lock.unlock();
-        }
-        if (full != null) {
-            faults.cannotKeep(peer.rank, bytes, full);
-            throw full;
         }
         if (receive == null) {
             probing.arrived();
@@ -238,7 +250,6 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         Arrived arrived = null;
         MemorySegment block = header;
         ReceiveOperation receive;
-        OutOfMemoryError full = null;
         matching.lock.lock();
         try {
             receive = matching.takePosted(context, peer.rank, tag);
@@ -252,15 +263,8 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
                     matching.keep(arrived, context);
                 }
             }
-        } catch (OutOfMemoryError e) {
-            full = e;
-            receive = null;
         } finally {
             matching.lock.unlock();
-        }
-        if (full != null) {
-            faults.cannotKeep(peer.rank, bytes, full);
-            throw full;
         }
         if (arrived != null) {
             if (receive == null) {
@@ -366,7 +370,7 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
         } finally {
             poolLock.unlock();
         }
-        return new Intake(delivery, this::give);
+        return new Intake(delivery, shortage, this::give);
     }
 
     private void give(Intake intake) {

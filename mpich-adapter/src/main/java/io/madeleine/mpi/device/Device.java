@@ -43,6 +43,7 @@ public final class Device {
     private final Scratch scratch;
     private final Signal signal;
     private final Faults faults;
+    private final MemoryShortage shortage;
     private final Controls controls = new Controls();
     private final OperationTable<Operation> operations = new OperationTable<>();
     private final OperationPool<SendOperation> sends = new OperationPool<>();
@@ -65,10 +66,11 @@ public final class Device {
         this.settings = settings;
         this.scratch = scratch;
         this.signal = channel.newSignal();
-        this.faults = new Faults(session, settings);
+        this.faults = new Faults(session);
         this.peers = new Peers(channel, session.rank(), session.size(), settings.creditBytes());
         this.matching = new Matching(session.size());
-        this.waiting = new Waiting(signal);
+        this.shortage = new MemoryShortage(session, matching, settings.creditBytes());
+        this.waiting = new Waiting(signal, shortage);
         this.probing = new Probing(peers, matching, waiting);
         this.cancellation = new Cancellation(peers, matching, controls);
         Delivery delivery = new Delivery(peers, matching, operations, controls, faults);
@@ -78,7 +80,7 @@ public final class Device {
                 new Sending(peers, operations, controls, cancellation, selfSending, faults, settings.eagerBytes());
         this.receiving = new Receiving(peers, matching, delivery);
         this.losses = new Losses(peers, matching, operations, controls, cancellation, waiting);
-        this.arrivals = new Arrivals(peers, matching, operations, controls, delivery, probing, losses, faults);
+        this.arrivals = new Arrivals(peers, matching, operations, controls, delivery, probing, losses, shortage);
         this.inspection = new Inspection(matching, operations);
     }
 
@@ -275,7 +277,12 @@ public final class Device {
 
     /** Makes progress once, without waiting. */
     public void progress() {
-        int _ = session.progress();
+        try {
+            int _ = session.progress();
+        } catch (OutOfMemoryError e) {
+            shortage.hinders(e);
+            throw e;
+        }
     }
 
     /**

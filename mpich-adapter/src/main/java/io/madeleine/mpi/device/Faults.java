@@ -12,11 +12,9 @@ import io.madeleine.mpi.MpiFault;
  */
 final class Faults {
     private final Session session;
-    private final DeviceSettings settings;
 
-    Faults(Session session, DeviceSettings settings) {
+    Faults(Session session) {
         this.session = session;
-        this.settings = settings;
     }
 
     /** The error that a failure of the channel means for an operation. */
@@ -27,15 +25,5 @@ final class Faults {
         int errorClass = failure instanceof PeerFailedException ? ErrorClass.PROC_ABORTED : ErrorClass.OTHER;
         return new MpiFault(
                 errorClass, what + " failed at rank " + session.rank() + ": " + failure.getMessage(), failure);
-    }
-
-    /** A message is lost, since there is no memory for it: nobody could go on, so the job ends. */
-    void cannotKeep(int source, long bytes, OutOfMemoryError full) {
-        session.abort(
-                ErrorClass.INTERN,
-                "rank " + session.rank() + " has no memory for a message of " + bytes + " bytes from rank " + source
-                        + " that it has not asked for (" + full.getMessage()
-                        + "): expected receives earlier, more memory"
-                        + " (-Xmx), or a smaller mpi.credit-bytes, which is now " + settings.creditBytes());
     }
 }

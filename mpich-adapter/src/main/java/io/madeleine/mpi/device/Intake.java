@@ -14,12 +14,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Intake implements Runnable {
     private final Delivery delivery;
+    private final MemoryShortage shortage;
     private final Consumer<Intake> pool;
 
     private @Nullable IncomingMessage message;
     private @Nullable Completion completion;
     private @Nullable ReceiveOperation receive;
     private @Nullable Arrived arrived;
+    private int source;
     private boolean isFragment;
     private long bytes;
 
@@ -27,12 +29,13 @@ final class Intake implements Runnable {
     @Nullable
     Intake nextFree;
 
-    Intake(Delivery delivery, Consumer<Intake> pool) {
+    Intake(Delivery delivery, MemoryShortage shortage, Consumer<Intake> pool) {
         this.delivery = delivery;
+        this.shortage = shortage;
         this.pool = pool;
     }
 
-    /** Takes the body, or a fragment of it, to its place. */
+    /** Takes the body, or a fragment of it, to its place. If memory is short, the receive fails. */
     void into(ReceiveOperation target, IncomingMessage from, long offset, long length, boolean fragment) {
         receive = target;
         isFragment = fragment;
@@ -43,7 +46,10 @@ final class Intake implements Runnable {
         } catch (RuntimeException e) {
             from.close();
             over(e);
-        } catch (Error e) { // the stack or the heap is exhausted
+        } catch (OutOfMemoryError e) { // not thrown on: nobody waits for more
+            from.close();
+            over(new IllegalStateException("a message could not be unpacked: " + e, e));
+        } catch (Error e) { // the stack is exhausted
             from.close();
             over(new IllegalStateException("a message could not be unpacked: " + e, e));
             throw e;
@@ -68,6 +74,7 @@ final class Intake implements Runnable {
     }
 
     private void end(IncomingMessage from) {
+        source = from.remote();
         Completion end = from.endUnpackingAsync();
         message = from;
         completion = end;
@@ -84,10 +91,16 @@ final class Intake implements Runnable {
         } catch (RuntimeException e) {
             failure = e;
         }
-        if (message != null) {
-            message.close();
+        int from = source;
+        try {
+            if (message != null) {
+                message.close();
+            }
+            over(failure);
+        } catch (OutOfMemoryError e) {
+            shortage.lost(from, e);
+            throw e;
         }
-        over(failure);
     }
 
     private void over(@Nullable RuntimeException failure) {

@@ -61,8 +61,9 @@ final class MatchTable<T> {
 
     private void grow() {
         @Nullable Link<T>[] old = heads;
-        heads = newBuckets(4 * old.length);
-        tails = newBuckets(4 * old.length);
+        @Nullable Link<T>[] newHeads = newBuckets(4 * old.length);
+        tails = newBuckets(4 * old.length); // memory is short before anything has changed, or not at all
+        heads = newHeads;
         for (Link<T> first : old) {
             Link<T> link = first;
             while (link != null) { // in order, so equal keys keep theirs

@@ -40,6 +40,11 @@ final class Matching {
         return posted.count();
     }
 
+    /** How many messages are in the queue; also without the lock. */
+    int keptCount() {
+        return byTag.count();
+    }
+
     /** How many messages of these contexts are in the queue. */
     int arrivedCount(LongPredicate contexts) {
         int[] count = {0};

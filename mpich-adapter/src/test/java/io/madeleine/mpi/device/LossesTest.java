@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import io.madeleine.api.Channel;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SendTask;
+import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
@@ -31,7 +32,9 @@ class LossesTest {
                 new OperationTable<>(),
                 controls,
                 new Cancellation(peers, matching, controls),
-                new Waiting(proxy(Signal.class, (_, _, _) -> null)));
+                new Waiting(
+                        proxy(Signal.class, (_, _, _) -> null),
+                        new MemoryShortage(proxy(Session.class, (_, _, _) -> 0), matching, 1 << 20)));
         losses.peerFailed(2, new PeerFailedException(2, reason));
         MpiFault seen = peers.lossAmong(rank -> rank == 2);
         assertNotNull(seen);

@@ -16,19 +16,16 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Short messages leave in one step if nothing is in their way. */
 class PeerTest {
     private static final int CREDIT_BYTES = 64 << 10;
-    private static final Faults NO_FAULTS = new Faults(
-            (Session) Proxy.newProxyInstance(
-                    Session.class.getClassLoader(), new Class<?>[] {Session.class}, (_, method, _) -> {
-                        throw new AssertionError("unexpected: " + method);
-                    }),
-            DeviceSettings.from(new Properties()));
+    private static final Faults NO_FAULTS = new Faults((Session)
+            Proxy.newProxyInstance(Session.class.getClassLoader(), new Class<?>[] {Session.class}, (_, method, _) -> {
+                throw new AssertionError("unexpected: " + method);
+            }));
 
     private final MemorySegment sent = Arena.ofAuto().allocate(Header.BYTES + NowHeaders.BODY_BYTES);
     private final List<String> calls = new ArrayList<>();
