@@ -84,14 +84,19 @@ final class BufferedSends {
         SendOperation send = device.newSend().prepare(SendMode.STANDARD, target, context, tag);
         send.payload().set(copy, 0, payload.bytes());
         pending.incrementAndGet();
-        send.tell(done -> left(done, cost));
+        send.tell(done -> left(done, cost, target, tag));
         device.send(send);
     }
 
-    private void left(Operation send, long cost) {
+    /** A send has ended. Its caller has long gone on, so only the log tells of a failure. */
+    private void left(Operation send, long cost, int target, int tag) {
         MpiFault why = send.fault();
         if (why != null) {
-            System.getLogger("io.madeleine.mpi").log(System.Logger.Level.ERROR, "a buffered send has failed", why);
+            System.getLogger("io.madeleine.mpi")
+                    .log(
+                            System.Logger.Level.ERROR,
+                            "a buffered send of " + (cost - MPI.BSEND_OVERHEAD) + " bytes to rank " + target
+                                    + " with tag " + tag + " has failed: " + why.getMessage());
         }
         free.addAndGet(cost);
         pending.decrementAndGet();
