@@ -70,7 +70,14 @@ public class MPI extends Memory {
      */
     public static synchronized String[] Init(String @Nullable [] args) {
         if (initialized) {
-            throw new MPIException(ERR_OTHER, "MPI.Init is called a second time: expected one call per process", null);
+            boolean hasFailed = environment == null && !finalized;
+            throw new MPIException(
+                    ERR_OTHER,
+                    hasFailed
+                            ? "MPI.Init has failed before, and cannot be repeated: expected one call per process; see"
+                                    + " the error of the first call"
+                            : "MPI.Init is called a second time: expected one call per process",
+                    null);
         }
         DeviceSettings settings = Arguments.unhandled(() -> DeviceSettings.from(System.getProperties()));
         initialized = true;
@@ -229,7 +236,10 @@ public class MPI extends Memory {
         environment().buffered().attach(own, own.capacity());
     }
 
-    /** Waits until all buffered sends have left; returns the attached array, or null. */
+    /**
+     * Waits until all buffered sends have left or failed; returns the attached array, or null. Failures of buffered
+     * sends are logged and do not reach the error handler.
+     */
     public static byte @Nullable [] detachBuffer() {
         return environment().buffered().detach() instanceof byte[] array ? array : null;
     }

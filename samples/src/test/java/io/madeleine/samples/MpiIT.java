@@ -182,6 +182,22 @@ class MpiIT {
     }
 
     @Test
+    void shouldSayThatMpiHasFailedToStartIfTheProgramTriesAgain() throws Exception {
+        Run run = runBody(1, "Again", """
+                System.setProperty("madeleine.wait.mode", "sometimes");
+                try {
+                  MPI.Init(args);
+                } catch (MPIException e) {
+                  MPI.Init(args);
+                }
+                """);
+        assertEquals(1, run.code());
+        assertTrue(
+                names(run, "MPI.Init has failed before", "see the error of the first call"),
+                run.err().toString());
+    }
+
+    @Test
     void shouldEndTheJobWithTheErrorClassIfNobodyHandlesAnError() throws Exception {
         Run run = runBody(
                 2,
