@@ -25,6 +25,10 @@ final class ArrivalWatcher extends Thread implements AutoCloseable {
     private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.tm.bip"));
     private final BipProgress progress;
     private final Selector selector;
+
+    /** Made beforehand: there may be no memory for it. */
+    private final String waitedInVain;
+
     private volatile boolean closed;
     private long pollsSeen; // used by this thread alone, as the next
 
@@ -32,6 +36,7 @@ final class ArrivalWatcher extends Thread implements AutoCloseable {
         super("madeleine-bip-arrivals-" + adapter);
         this.progress = progress;
         this.selector = selector;
+        this.waitedInVain = "waiting for datagrams failed in thread " + getName() + "; it goes on";
         setDaemon(true);
     }
 
@@ -58,7 +63,7 @@ final class ArrivalWatcher extends Thread implements AutoCloseable {
             } catch (ClosedSelectorException _) {
                 return; // the adapter was closed
             } catch (IOException | RuntimeException | Error e) { // no other thread watches while nobody polls
-                failures.error("waiting for datagrams failed in thread " + getName() + "; it goes on", e);
+                failures.error(waitedInVain, e);
                 LockSupport.parkNanos(this, PAUSE_NS);
             }
         }
