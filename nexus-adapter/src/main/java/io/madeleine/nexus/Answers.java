@@ -182,13 +182,13 @@ final class Answers {
      */
     private static Throwable thrown(PendingCall call, Request request) {
         Throwable thrown = ExceptionCoding.read(request, call.method().declared());
-        return call.deadlineNs() - System.nanoTime() <= 0 ? Calls.late(call) : thrown;
+        return call.isLate() ? Calls.late(call) : thrown;
     }
 
     /** After the deadline, the failure is the deadline: the other side then gives up what it has begun to send. */
     private static Throwable notRead(boolean isEnd, PendingCall call, Throwable why) {
         try {
-            if (call.deadlineNs() - System.nanoTime() <= 0) {
+            if (call.isLate()) {
                 return Calls.late(call);
             }
             return new CodingException(

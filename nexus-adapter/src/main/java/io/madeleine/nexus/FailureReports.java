@@ -97,24 +97,30 @@ final class FailureReports {
 
     /** Reports that queued requests could not be sent. */
     void sendFailed(int peer, RuntimeException cause) {
-        notSent("a request from rank " + rank + " to rank " + peer + " is lost: " + cause, peer, cause);
+        notSent(() -> "a request from rank " + rank + " to rank " + peer + " is lost: " + cause, peer, cause);
     }
 
     /** Reports that an answer to a call, or another message of this adapter's own, could not be sent. */
     void noticeNotSent(int peer, RuntimeException cause) {
-        notSent("an answer or a notice of rank " + rank + " for rank " + peer + " is lost: " + cause, peer, cause);
+        notSent(
+                () -> "an answer or a notice of rank " + rank + " for rank " + peer + " is lost: " + cause,
+                peer,
+                cause);
     }
 
     /** Reports that the answer to a call could not be sent. */
     void answerNotSent(int caller, RuntimeException cause) {
-        String reason = cause instanceof DeadlineExceededException
+        Object reason = cause instanceof DeadlineExceededException
                 ? "the deadline of the call passed before that rank took it"
-                : cause.toString();
-        notSent("an answer of rank " + rank + " to a call of rank " + caller + " is lost: " + reason, caller, cause);
+                : cause;
+        notSent(
+                () -> "an answer of rank " + rank + " to a call of rank " + caller + " is lost: " + reason,
+                caller,
+                cause);
     }
 
-    private void notSent(String text, int peer, RuntimeException cause) {
-        log(Level.WARNING, () -> text, null);
+    private void notSent(Supplier<String> text, int peer, RuntimeException cause) {
+        log(Level.WARNING, text, null);
         for (SendFailureListener listener : sendListeners) {
             try {
                 listener.sendFailed(peer, cause);

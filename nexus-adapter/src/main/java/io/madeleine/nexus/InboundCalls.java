@@ -118,7 +118,8 @@ final class InboundCalls implements NodeListener {
                 refuse(
                         key,
                         "rank " + node.rank() + " carries out " + node.options().maxRunning()
-                                + " requests already (ContextOptions.maxRunning)");
+                                + " requests already, or has as many answers that callers do not take"
+                                + " (ContextOptions.maxRunning)");
             }
         } catch (Throwable e) { // out of memory, or the user's executor fails
             fail(key, operation.method(), current, e, true);

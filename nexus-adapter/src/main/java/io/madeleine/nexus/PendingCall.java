@@ -50,6 +50,11 @@ abstract class PendingCall {
         return deadlineNs;
     }
 
+    /** Whether the deadline has passed. */
+    final boolean isLate() {
+        return deadlineNs - System.nanoTime() <= 0;
+    }
+
     /** Notes the time to the deadline when the call begins. */
     final void begins(long leftNs) {
         givenMs = Math.clamp(

@@ -77,8 +77,12 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
         }
     }
 
+    /** As for an answer: after the deadline, the failure is the deadline. */
     private Throwable notRead(Throwable why) {
         try {
+            if (isLate()) {
+                return Calls.late(this);
+            }
             return new CodingException("item " + itemCount + " of " + method() + " of rank " + rank(), "read", why);
         } catch (Throwable _) { // out of memory
             return why;

@@ -182,12 +182,16 @@ class SciProgressTest {
         sender.join();
     }
 
-    /** Most messages are waited for in a sleep; beside other work, more are there before it. */
+    /**
+     * Most messages are waited for in a sleep; beside other work, more are there before it. With -Pthorough there are a
+     * million sleeps.
+     */
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldLoseNoWakeUp() {
-        int count = Boolean.getBoolean("thorough") ? 700_000 : 20_000;
-        int minSleeps = count / 2;
+        boolean thorough = Boolean.getBoolean("thorough");
+        int count = thorough ? 1_000_000 : 20_000;
+        int minSleeps = thorough ? count : count / 2;
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader left = new Reader(pair.left().links().getFirst());
         Reader right = new Reader(pair.rightShort());
